@@ -124,7 +124,9 @@ class AssistantDecoder:
     def _part(self, wire: BlockWire) -> Part | None:
         match wire.type:
             case "thinking" | "redacted_thinking":
-                return self._thinking(wire)
+                if wire.cache_control is not None:
+                    self.changes.add("cache_unsupported", self._here(), "thinking takes no cache mark")
+                return ThinkingPart(wire.thinking or "", seal_of(wire, self.target), members_of(wire, NAME))
             case kind if is_step(kind):
                 return read_step(plain(wire), self.target.provider or None, decode_mark(wire))
             case _:
@@ -133,11 +135,6 @@ class AssistantDecoder:
     def _here(self, member: str = "") -> str:
         message = "" if self.history is None else f"/messages/{len(self.history)}"
         return f"{message}/parts/{self.place}{member}"
-
-    def _thinking(self, wire: BlockWire) -> Part:
-        if wire.cache_control is not None:
-            self.changes.add("cache_unsupported", self._here(), "thinking takes no cache mark")
-        return ThinkingPart(wire.thinking or "", seal_of(wire, self.target), members_of(wire, NAME))
 
     def _call(self, wire: BlockWire, *, cut_off: bool) -> Part:
         if not wire.name:
@@ -266,12 +263,9 @@ class AssistantEncoder:
         self.changes.add("broken_call_as_text", path, f"{part.name}: {part.reason}")
         return BlockWire(type="text", text=f"{part.name}({part.raw_arguments})")
 
-    def _call_wire(self, part: ToolCall | BrokenToolCall, text: str) -> BlockWire:
-        call_id, name = self.ids.get(part.id, part.id), self.names.get(part.name, part.name)
-        return BlockWire(type="tool_use", id=call_id, name=name, input=Raw(text))
-
     def _call(self, part: ToolCall | BrokenToolCall, text: str, path: str) -> BlockWire:
-        wire = self._call_wire(part, text)
+        call_id, name = self.ids.get(part.id, part.id), self.names.get(part.name, part.name)
+        wire = BlockWire(type="tool_use", id=call_id, name=name, input=Raw(text))
         if part.extra:
             self.blocks.finish(wire, part, path)
         return wire
@@ -312,16 +306,14 @@ class AssistantEncoder:
     def step(self, part: ServerToolPart, path: str) -> BlockWire | None:
         """A step of a tool that the service ran, as it came; one of another provider in words."""
         if at_home(part, NAME, self.target):
-            return self._finished(block_of(part.raw), part, path)
+            wire = block_of(part.raw)
+            if not self.reply:
+                self.blocks.finish(wire, part, path)
+            return wire
         if self.reply:
             return self.thinking(answer_thinking(part, self.changes, path), path)
         block = history_text(part, self.changes, path)  # the last block may not end with white space
         return self.blocks.encode(msgspec.structs.replace(block, text=block.text.rstrip()), path)
-
-    def _finished(self, wire: BlockWire, part: Part, path: str) -> BlockWire:
-        if not self.reply:
-            self.blocks.finish(wire, part, path)
-        return wire
 
     def opaque(self, part: OpaquePart, path: str) -> BlockWire | None:
         """A block that came unread; one of another dialect has no place."""

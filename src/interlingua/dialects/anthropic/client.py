@@ -121,7 +121,6 @@ class _RequestEncoder(RequestWriter):
             self._choice()
         if request.output_schema is not None:
             self._output(request.output_schema)
-        self._sampling()
         self._knobs()
         if self.options.stream:
             self.wire.stream = True
@@ -162,7 +161,8 @@ class _RequestEncoder(RequestWriter):
         One that paused, for a tool of the provider's, is gone on with.
         """
         last = len(history) - 1
-        if history[last].role != "assistant" and not self._is_changed(f"/messages/{last}/"):
+        is_turn = history[last].role == "assistant"
+        if not is_turn and not any([entry.path.startswith(f"/messages/{last}/") for entry in self.changes.entries]):
             return
         wires = self.wire.messages
         if not wires or wires[-1].role != "assistant":
@@ -174,9 +174,6 @@ class _RequestEncoder(RequestWriter):
             why = f"{self.target.model} finishes no turn that was begun for it"
             self.changes.add("prefill", f"/messages/{begun}", why)
 
-    def _is_changed(self, place: str) -> bool:
-        return any([entry.path.startswith(place) for entry in self.changes.entries])
-
     # Tools
 
     def _tools(self, history: Sequence[Message]) -> None:
@@ -187,52 +184,49 @@ class _RequestEncoder(RequestWriter):
         ways = (self.quirks.strict_schemas, self.quirks.cache_marks)
         wires = offered() if allowed is not None else self.written_tools(ways, offered)
         if self.quirks.history_tools and not wires:
-            wires = self._called_before(history)
+            # such servers insist on a bare definition of every tool that the history calls
+            called = [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
+            names = sorted({self.names.get(name, name) for name in called})
+            if names:
+                why = f"declared, since the history calls them: {', '.join(names)}"
+                self.changes.add("parameter_added", "/tools", why)
+            wires = [ToolWire(name=name, input_schema=dict(EMPTY_PARAMETERS)) for name in names]
         self.wire.tools = cast("list[ToolWire]", wires) or None  # text is written as it is
-        if allowed is not None:
-            self._note_left_out(allowed)
+        if allowed is None:
+            return
+        left_out = [tool.name for tool in self.request.tools if isinstance(tool, Tool) and tool.name not in allowed]
+        if left_out:
+            self.changes.add("tool_choice_approximated", "/tools", f"left out, not allowed: {', '.join(left_out)}")
 
     def _offered(self, allowed: frozenset[str] | None) -> list[ToolWire]:
         """The tools, all or the allowed ones."""
         wires: list[ToolWire] = []
         for path, tool in self.offered(allowed):
-            if isinstance(tool, OpaqueTool):
-                self._opaque_tool(tool, wires, path)
+            if not isinstance(tool, OpaqueTool):
+                wires.append(
+                    encode_tool(tool, self.names, path, quirks=self.quirks, marks=self.marks, changes=self.changes)
+                )
+            elif tool.kind == MCP_SERVER:
+                self.wire.mcp_servers = [*(self.wire.mcp_servers or []), tool.raw]
             else:
-                wires.append(self._tool(tool, path))
+                wire = ToolWire()
+                merge_members(wire, tool.raw)
+                if wire.cache_control is not None:
+                    self.marks.put(wire, None, path)
+                wires.append(wire)
         return wires
-
-    def _called_before(self, history: Sequence[Message]) -> list[ToolWire]:
-        """A bare definition of every tool that the history calls, for servers that insist on one."""
-        called = [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
-        names = sorted({self.names.get(name, name) for name in called})
-        if names:
-            self.changes.add("parameter_added", "/tools", f"declared, since the history calls them: {', '.join(names)}")
-        return [ToolWire(name=name, input_schema=dict(EMPTY_PARAMETERS)) for name in names]
-
-    def _note_left_out(self, allowed: frozenset[str]) -> None:
-        left_out = [tool.name for tool in self.request.tools if isinstance(tool, Tool) and tool.name not in allowed]
-        if left_out:
-            self.changes.add("tool_choice_approximated", "/tools", f"left out, not allowed: {', '.join(left_out)}")
-
-    def _tool(self, tool: Tool, path: str) -> ToolWire:
-        return encode_tool(tool, self.names, path, quirks=self.quirks, marks=self.marks, changes=self.changes)
-
-    def _opaque_tool(self, tool: OpaqueTool, wires: list[ToolWire], path: str) -> None:
-        if tool.kind == MCP_SERVER:
-            self.wire.mcp_servers = [*(self.wire.mcp_servers or []), tool.raw]
-            return
-        wire = ToolWire()
-        merge_members(wire, tool.raw)
-        if wire.cache_control is not None:
-            self.marks.put(wire, None, path)
-        wires.append(wire)
 
     def _choice(self) -> None:
         """The tool choice, after everything that forbids a forced one is known."""
         choice, parallel = self.request.tool_choice, self.request.parallel_tool_calls
         if not self.request.tools or not (self.wire.tools or self.wire.mcp_servers):
-            self._choice_of_nothing()
+            # there is nothing to choose, and the service takes no choice; tools of before are not called
+            if choice not in (None, "none"):
+                self.changes.add("parameter_unsupported", "/tool_choice", "no tool is offered")
+            if parallel is not None:
+                self.changes.add("parameter_unsupported", "/parallel_tool_calls", "no tool is offered")
+            if self.wire.tools:
+                self.wire.tool_choice = encode_choice("none", self.names, parallel=None)
             return
         if choice is None and parallel is not False:
             return
@@ -245,15 +239,6 @@ class _RequestEncoder(RequestWriter):
             self.changes.add("tool_choice_approximated", "/tool_choice", f"the model takes no forced choice {why}")
             choice = "auto"
         self.wire.tool_choice = encode_choice(choice, self.names, parallel=parallel)
-
-    def _choice_of_nothing(self) -> None:
-        """Without tools there is nothing to choose, and the service takes no choice; tools of before are not called."""
-        if self.request.tool_choice not in (None, "none"):
-            self.changes.add("parameter_unsupported", "/tool_choice", "no tool is offered")
-        if self.request.parallel_tool_calls is not None:
-            self.changes.add("parameter_unsupported", "/parallel_tool_calls", "no tool is offered")
-        if self.wire.tools:
-            self.wire.tool_choice = encode_choice("none", self.names, parallel=None)
 
     # Output and knobs
 
@@ -275,13 +260,6 @@ class _RequestEncoder(RequestWriter):
         if self.request.schema_strict is False:
             self.changes.add("strict_unsupported", "/schema_strict", "an output schema always binds")
 
-    def _sampling(self) -> None:
-        wire = self.wire
-        self.set_knobs(wire, SAMPLING)
-        if self.facts.sampling_pair is False and wire.temperature is not None and wire.top_p is not None:
-            self.changes.add("parameter_unsupported", "/top_p", "the model takes temperature or top_p, not both")
-            wire.top_p = None
-
     def takes(self, name: str) -> bool:
         """Whether a knob can be turned; one at the service's own value while thinking may stay."""
         if not super().takes(name):
@@ -294,6 +272,10 @@ class _RequestEncoder(RequestWriter):
 
     def _knobs(self) -> None:
         request, wire = self.request, self.wire
+        self.set_knobs(wire, SAMPLING)
+        if self.facts.sampling_pair is False and wire.temperature is not None and wire.top_p is not None:
+            self.changes.add("parameter_unsupported", "/top_p", "the model takes temperature or top_p, not both")
+            wire.top_p = None
         if request.stop:
             wire.stop_sequences = self.told_stops()
         if request.user is not None:

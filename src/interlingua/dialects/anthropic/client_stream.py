@@ -125,10 +125,15 @@ class MessagesStreamDecoder(BuildingDecoder):
         repairs: list[str] = []
         event = _read(data, repairs)
         self.changes.repaired(repairs)
-        if event is None:
-            self._unknown(decode_any(data, repairs=[]))
-        else:
+        if event is not None:
             self._read_event(event, data)
+            return
+        # none of the dialect's: a bare error, or an event to pass on
+        value = decode_any(data, repairs=[])
+        if is_object(value) and value.get("error") and "type" not in value:
+            raise error_of_body(error_body(value), None)
+        self._begin()
+        self.builder.extra_event(NAME, value)
 
     def _read_event(self, event: EventWire, data: bytes) -> None:
         match event.type:
@@ -150,13 +155,6 @@ class MessagesStreamDecoder(BuildingDecoder):
                 pass  # a sign of life
             case _:
                 raise error_of_body(error_body(decode_any(data, repairs=[])), None)
-
-    def _unknown(self, value: Any) -> None:
-        """An event that is none of the dialect's: a bare error, or one to pass on."""
-        if is_object(value) and value.get("error") and "type" not in value:
-            raise error_of_body(error_body(value), None)
-        self._begin()
-        self.builder.extra_event(NAME, value)
 
     # The answer as a whole
 
@@ -234,34 +232,25 @@ class MessagesStreamDecoder(BuildingDecoder):
         state = self._open[event.index or 0] = _Open(wire)
         match wire.type:
             case "text":
-                self._text_start(state)
+                if wire.text or wire.extra:
+                    self._text(state, wire.text or "")
+                for citation in citations_in(wire):
+                    self._annotate(state, citation)
             case "thinking" | "redacted_thinking":
-                self._thinking_start(state)
+                decode_mark(wire)
+                state.block = self.builder.thinking(wire.thinking or "", extra=members_of(wire, NAME))
+                sealed = seal_of(wire, self.context.target)
+                if sealed is not None:
+                    self.builder.seal(state.block, sealed)
             case "tool_use":
-                self._call_start(state)
+                if not wire.name:
+                    raise DecodeError("a tool call must have a name", path="/content_block/name")
+                undo = self.context.undo
+                name = undo.names.get(wire.name, wire.name)
+                freeform, extra = name in undo.freeform, call_extra(wire)
+                state.block = self.builder.open_call(wire.id, name, freeform=freeform, extra=extra)
             case _:
                 state.raw = plain(wire)
-
-    def _text_start(self, state: _Open) -> None:
-        wire = state.wire
-        if wire.text or wire.extra:
-            self._text(state, wire.text or "")
-        for citation in citations_in(wire):
-            self._annotate(state, citation)
-
-    def _thinking_start(self, state: _Open) -> None:
-        decode_mark(state.wire)
-        state.block = self.builder.thinking(state.wire.thinking or "", extra=members_of(state.wire, NAME))
-        sealed = seal_of(state.wire, self.context.target)
-        if sealed is not None:
-            self.builder.seal(state.block, sealed)
-
-    def _call_start(self, state: _Open) -> None:
-        wire, undo = state.wire, self.context.undo
-        if not wire.name:
-            raise DecodeError("a tool call must have a name", path="/content_block/name")
-        name = undo.names.get(wire.name, wire.name)
-        state.block = self.builder.open_call(wire.id, name, freeform=name in undo.freeform, extra=call_extra(wire))
 
     def _block_stop(self, event: EventWire) -> None:
         state = self._open.pop(event.index or 0, None)

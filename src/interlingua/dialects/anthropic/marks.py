@@ -99,17 +99,14 @@ class Marks:
         if (cache == "auto" or not self.takes_marks) and not self._is_free(""):
             return
         wire.cache_control = self._ordered(encode_mark(cache), "")
-        if cache == "auto" and self.left:
-            self._mark_beginning(wire)
-
-    def _mark_beginning(self, wire: RequestWire) -> None:
-        """Mark the end of what stands before the conversation, unless the caller has marked something there."""
+        if cache != "auto" or not self.left:
+            return
+        # the end of what stands before the conversation is marked, unless the caller has marked something there
         blocks: list[BlockWire] = wire.system if isinstance(wire.system, list) else []
         tools = wire.tools or []
         if any(entry.cache_control is not None for entry in (*tools, *blocks)):
             return
-        cache: Cache = "1h" if self._long else "auto"
-        mark = encode_mark(cache)
+        mark = encode_mark("1h" if self._long else "auto")
         if isinstance(wire.system, str):
             wire.system = [BlockWire(type="text", text=wire.system, cache_control=mark)]
         elif blocks:

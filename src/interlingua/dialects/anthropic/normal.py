@@ -128,11 +128,9 @@ def _content(content: Any) -> list[JsonObject]:
     if not content:
         return []
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return [_block(block) for block in blocks if not _is_empty(block)]
-
-
-def _is_empty(block: JsonObject) -> bool:
-    return block.get("type") == "text" and not block.get("text") and not block.get("citations")
+    return [
+        _block(block) for block in blocks if block.get("type") != "text" or block.get("text") or block.get("citations")
+    ]
 
 
 def _block(block: JsonObject) -> JsonObject:

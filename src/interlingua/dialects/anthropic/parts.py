@@ -316,7 +316,11 @@ class BlockEncoder:
             case DocumentPart():
                 return self._document(part, path)
             case OpaquePart():
-                return self._opaque(part, path)
+                wire = opaque_block(part)
+                if wire is not None:
+                    return wire
+                code = "media_refs" if part.kind == "media_ref" else "opaque_part"
+                self.changes.add(code, path, f"{part.kind} of {part.dialect}")
             case AudioPart():
                 self.changes.add("audio", path, "the dialect has no audio")
             case _:
@@ -354,11 +358,3 @@ class BlockEncoder:
         if media_type.partition(";")[0] != PLAIN:
             self.changes.add("media_as_text", path, f"{part.media_type} is sent as {PLAIN}")
         return {"type": "text", "media_type": PLAIN, "data": text}
-
-    def _opaque(self, part: OpaquePart, path: str) -> BlockWire | None:
-        wire = opaque_block(part)
-        if wire is not None:
-            return wire
-        code = "media_refs" if part.kind == "media_ref" else "opaque_part"
-        self.changes.add(code, path, f"{part.kind} of {part.dialect}")
-        return None

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
-    from interlingua.types.content import Cache
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
@@ -96,7 +95,9 @@ class _RequestDecoder:
         if wire.metadata is not None:
             fields["user"] = self._user(dict(wire.metadata))
         if wire.cache_control is not None:
-            fields["cache"] = self._cache(wire.cache_control)
+            cache = fields["cache"] = cache_of(wire.cache_control)
+            if cache is None:
+                self.extra["cache_control"] = wire.cache_control
         return Request(
             messages=messages,
             system=first + system,
@@ -137,12 +138,6 @@ class _RequestDecoder:
         if metadata:
             self.extra["metadata"] = metadata
         return user if isinstance(user, str) else None
-
-    def _cache(self, mark: dict[str, Any]) -> Cache | None:
-        cache = cache_of(mark)
-        if cache is None:
-            self.extra["cache_control"] = mark
-        return cache
 
     def _extra(self) -> dict[str, dict[str, Any]]:
         """The members that only pass through, and the beta features that some of them need."""

@@ -142,7 +142,9 @@ class MessagesStreamEncoder(ResumingEncoder):
     def _other(self, event: Event) -> bytes:
         match event:
             case BlockStart(choice=0):
-                return self._block_start(event)
+                self._blocks[event.index] = _Block(event)
+                if self._active is None:
+                    self._active = event.index
             case BlockEnd(choice=0):
                 return self._block_end(event)
             case StreamStart():
@@ -150,7 +152,11 @@ class MessagesStreamEncoder(ResumingEncoder):
             case UsageUpdate(usage=usage):
                 self._usage = merge_usage(self._usage, usage)
             case Extra(dialect=dialect, raw=raw) if dialect == NAME and is_object(raw):
-                return self._pass_on(str(raw.get("type", "unknown")), raw)
+                name = str(raw.get("type", "unknown"))
+                if name != "content_block_delta":
+                    return self._settle() + _event(name, raw)
+                # the block of a delta of an unknown type may not be open here
+                self.changes.add("extra_foreign", f"/extra/{NAME}", "a delta of an unknown type")
             case StreamEnd():
                 return self._end(event)
             case StreamError():
@@ -158,13 +164,6 @@ class MessagesStreamEncoder(ResumingEncoder):
             case _:
                 pass
         return b""
-
-    def _pass_on(self, name: str, raw: dict[str, Any]) -> bytes:
-        """An event of an unknown type as it came; a delta of one only, whose block may not be open here, is dropped."""
-        if name == "content_block_delta":
-            self.changes.add("extra_foreign", f"/extra/{NAME}", "a delta of an unknown type")
-            return b""
-        return self._settle() + _event(name, raw)
 
     # The answer as a whole
 
@@ -236,12 +235,6 @@ class MessagesStreamEncoder(ResumingEncoder):
 
     # Blocks
 
-    def _block_start(self, event: BlockStart) -> bytes:
-        self._blocks[event.index] = _Block(event)
-        if self._active is None:
-            self._active = event.index
-        return b""
-
     def _open(self, block: _Block, content: dict[str, Any]) -> bytes:
         settled = self._settle()
         if self._whole_shapes:
@@ -256,7 +249,8 @@ class MessagesStreamEncoder(ResumingEncoder):
             return b""
         start = block.start
         call: dict[str, Any] = {"type": "tool_use", "id": start.id, "name": start.name, "input": {}}
-        return self._open(block, {**(STARTS.get(start.block) or call), **_start_members(start)})
+        members = start.extra.get(NAME, {}) if start.extra else {}
+        return self._open(block, {**(STARTS.get(start.block) or call), **members})
 
     def _delta(self, event: TextDelta | ThinkingDelta | ToolCallDelta | RefusalDelta | Annotation) -> bytes:
         if event.choice:
@@ -392,11 +386,6 @@ class MessagesStreamEncoder(ResumingEncoder):
             content["input"] = {}
         opening = self._open(block, content)
         return opening + (self._block_delta(block, piece) if piece is not None else b"") + self._stop(block)
-
-
-def _start_members(start: BlockStart) -> dict[str, Any]:
-    """The dialect's own members of a block that are known at its start."""
-    return dict(start.extra.get(NAME, {})) if start.extra else {}
 
 
 def _event(name: str, body: dict[str, Any]) -> bytes:

@@ -129,7 +129,8 @@ class _Thinking:
     def write(self) -> None:
         request = self.request
         effort, budget = request.effort, request.thinking_budget
-        if budget is None and effort not in (None, "none") and self._is_without_effort():
+        has_only_budgets = self.facts.efforts is not None and not self.facts.efforts
+        if budget is None and effort not in (None, "none") and has_only_budgets:
             budget = self._budget_of(effort)
         elif effort not in (None, "none"):
             self._effort(effort)
@@ -162,10 +163,6 @@ class _Thinking:
 
     # Effort
 
-    def _is_without_effort(self) -> bool:
-        """Whether the model is known to have no effort, only budgets."""
-        return self.facts.efforts is not None and not self.facts.efforts
-
     def _budget_of(self, effort: Effort) -> int | None:
         if "enabled" not in (self.facts.thinking or ()):
             self.changes.add("parameter_unsupported", "/effort", "the model does not think")
@@ -176,7 +173,11 @@ class _Thinking:
 
     def _effort(self, effort: Effort) -> None:
         accepted = self.facts.efforts
-        nearest = _nearest(effort, [word for word in EFFORTS if accepted is None or word in accepted])
+        efforts = [word for word in EFFORTS if accepted is None or word in accepted]
+        place = EFFORTS.index(effort) if effort in EFFORTS else 0
+        lower = [word for word in efforts if EFFORTS.index(word) <= place]
+        # the effort itself, else the next lower one there is, else the lowest
+        nearest = lower[-1] if lower else next(iter(efforts), None)
         if nearest is None:
             self.changes.add("parameter_unsupported", "/effort", "the model takes no effort")
             return
@@ -228,23 +229,18 @@ class _Thinking:
     def _disable(self) -> None:
         if self._has("disabled"):
             self.wire.thinking = {"type": "disabled"}
-            self._calm()
+            config = self.wire.output_config
+            # models that take no budgets, and can do without thinking, do so up to the effort `high` alone
+            if config is not None and not self._has("enabled") and config["effort"] in BEYOND_HIGH:
+                why = f"{config['effort']} is sent as high, since nothing is thought"
+                self.changes.add("parameter_adjusted", "/effort", why)
+                self.wire.output_config = {"effort": "high"}
             return
         if not self._has("adaptive"):
             return  # it thinks where it is asked to, and not otherwise
         path = "/effort" if self.request.effort == "none" else "/thinking"
         self.changes.add("parameter_adjusted", path, "the model always thinks; sent as the effort low")
         self.wire.output_config = {"effort": EFFORTS[0]}
-
-    def _calm(self) -> None:
-        """Models that take no budgets, and can do without thinking, do so up to the effort `high` alone."""
-        config = self.wire.output_config
-        if config is None or self._has("enabled") or config["effort"] not in BEYOND_HIGH:
-            return
-        self.changes.add(
-            "parameter_adjusted", "/effort", f"{config['effort']} is sent as high, since nothing is thought"
-        )
-        self.wire.output_config = {"effort": "high"}
 
     def _summary(self) -> None:
         """Whether to show the thinking, where there is any."""
@@ -257,13 +253,6 @@ class _Thinking:
         if summary in ("concise", "detailed"):
             self.changes.add("parameter_adjusted", "/thinking_summary", f"{summary} is sent as summarized")
         self.wire.thinking = {**thinking, "display": "omitted" if summary == "none" else "summarized"}
-
-
-def _nearest(effort: Effort, efforts: Sequence[Effort]) -> Effort | None:
-    """The effort itself, else the next lower one there is, else the lowest."""
-    place = EFFORTS.index(effort) if effort in EFFORTS else 0
-    lower: list[Effort] = [word for word in efforts if EFFORTS.index(word) <= place]
-    return (lower or [None])[-1] or next(iter(efforts), None)
 
 
 def has_budget(wire: RequestWire) -> bool:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import Quirks
     from interlingua.dialects.anthropic.marks import Marks
-    from interlingua.dialects.anthropic.wire import FunctionWire
     from interlingua.types.change import Changes
     from interlingua.types.tool import ToolChoice
 
@@ -57,9 +56,16 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
 
     Raises: DecodeError for a tool of the caller's own without a name.
     """
-    if wire.function is not None:
+    function = wire.function
+    if function is not None:
         changes.add("foreign_shape", path, "the nested shape of another dialect")
-        wire = _flat(wire.function, wire)
+        wire = ToolWire(
+            name=function.name,
+            description=function.description,
+            input_schema=function.parameters,
+            strict=function.strict,
+            cache_control=wire.cache_control,
+        )
     if wire.type not in (None, "", "custom"):
         return OpaqueTool(NAME, wire.type, plain(wire))
     if not wire.name:
@@ -76,16 +82,6 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
         strict=wire.strict,
         cache=cache,
         extra={NAME: extra} if extra else {},
-    )
-
-
-def _flat(function: FunctionWire, wire: ToolWire) -> ToolWire:
-    return ToolWire(
-        name=function.name,
-        description=function.description,
-        input_schema=function.parameters,
-        strict=function.strict,
-        cache_control=wire.cache_control,
     )
 
 
