@@ -87,8 +87,6 @@ class _Conversion:
 
     def run(self, data: bytes) -> Converted:
         """All the steps."""
-        from PIL.Image import Transpose
-
         image = _opened(data, self.header.media_type)
         if image.width * image.height > MAX_PIXELS:
             raise ValueError("it has more pixels than its header says")
@@ -100,18 +98,7 @@ class _Conversion:
         profile: bytes | None = image.info.get("icc_profile")
         size = self._size(image.size if self.header.media_type != JPEG else stored)
         image = _resized(_resizable(image), size)
-        image = self._in_srgb(image, profile)
-        turns = {
-            2: Transpose.FLIP_LEFT_RIGHT,
-            3: Transpose.ROTATE_180,
-            4: Transpose.FLIP_TOP_BOTTOM,
-            5: Transpose.TRANSPOSE,
-            6: Transpose.ROTATE_270,
-            7: Transpose.TRANSVERSE,
-            8: Transpose.ROTATE_90,
-        }
-        if orientation in turns:
-            image = image.transpose(turns[orientation])
+        image = _upright(self._in_srgb(image, profile), orientation)
         if image.mode in ("LA", "RGBA") and image.getchannel("A").getextrema() == (255, 255):
             image = image.convert(image.mode.removesuffix("A"))  # the transparency says nothing
         self._note(stored, image.size, orientation if orientation != 1 else self.header.orientation)
@@ -275,3 +262,18 @@ def _saved(image: Image, media_type: str, **options: int) -> bytes:
     written = io.BytesIO()
     image.save(written, READERS[media_type], **options)
     return written.getvalue()
+
+
+def _upright(image: Image, orientation: int) -> Image:
+    from PIL.Image import Transpose
+
+    turns = {
+        2: Transpose.FLIP_LEFT_RIGHT,
+        3: Transpose.ROTATE_180,
+        4: Transpose.FLIP_TOP_BOTTOM,
+        5: Transpose.TRANSPOSE,
+        6: Transpose.ROTATE_270,
+        7: Transpose.TRANSVERSE,
+        8: Transpose.ROTATE_90,
+    }
+    return image.transpose(turns[orientation]) if orientation in turns else image
