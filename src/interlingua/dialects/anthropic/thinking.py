@@ -131,7 +131,11 @@ class _Thinking:
         effort, budget = request.effort, request.thinking_budget
         has_only_budgets = self.facts.efforts is not None and not self.facts.efforts
         if budget is None and effort not in (None, "none") and has_only_budgets:
-            budget = self._budget_of(effort)
+            if "enabled" in (self.facts.thinking or ()):
+                budget = BUDGETS[effort]
+                self.changes.add("parameter_adjusted", "/effort", f"sent as a budget of {budget} tokens")
+            else:
+                self.changes.add("parameter_unsupported", "/effort", "the model does not think")
         elif effort not in (None, "none"):
             self._effort(effort)
         self.limit(budget or 0)
@@ -162,14 +166,6 @@ class _Thinking:
         self.wire.max_tokens = limit
 
     # Effort
-
-    def _budget_of(self, effort: Effort) -> int | None:
-        if "enabled" not in (self.facts.thinking or ()):
-            self.changes.add("parameter_unsupported", "/effort", "the model does not think")
-            return None
-        budget = BUDGETS[effort]
-        self.changes.add("parameter_adjusted", "/effort", f"sent as a budget of {budget} tokens")
-        return budget
 
     def _effort(self, effort: Effort) -> None:
         accepted = self.facts.efforts

@@ -201,7 +201,11 @@ def encode_error_body(error: Error) -> tuple[int, str, dict[str, Any]]:
     """Status, exception and body of an error."""
     code = error.code or ""
     own = OWN_ROWS.get(code) if type(error) is EXCEPTIONS.get(code) else None
-    row = own or row_of(ERROR_ROWS, error) or _other_row(error)
+    row = own or row_of(ERROR_ROWS, error)
+    if row is None:  # an error that the table does not know has the row of its status
+        status = error.status if is_upstream(error) and error.status is not None else error.http_status
+        row = next(one for kind, one in ERROR_ROWS if issubclass(class_of_status(status), kind) or kind is UsageError)
+        row = row._replace(status=told_status(error, row))
     body: dict[str, Any] = {"message": error.message}
     if row.code is not None:
         body["code"] = row.code
@@ -211,10 +215,3 @@ def encode_error_body(error: Error) -> tuple[int, str, dict[str, Any]]:
 def exception_name(exception: str) -> str:
     """The name of an exception in a stream."""
     return STREAMED.get(exception, "validationException")
-
-
-def _other_row(error: Error) -> ErrorRow:
-    """The row of an error that the table does not know: by its status."""
-    status = error.status if is_upstream(error) and error.status is not None else error.http_status
-    row = next(row for kind, row in ERROR_ROWS if issubclass(class_of_status(status), kind) or kind is UsageError)
-    return row._replace(status=told_status(error, row))

@@ -78,7 +78,12 @@ def encode_thinking(request: Request, facts: Facts, changes: Changes) -> dict[st
     budget, effort, forms = request.thinking_budget, request.effort, facts.thinking
     efforts = facts.efforts
     if budget is None and effort not in (None, "none") and efforts is not None and not efforts:
-        budget = _budget_of(str(effort), facts, changes)
+        # a model that thinks by budget alone, or not at all
+        if "enabled" in (forms or ()):
+            budget = BUDGETS[str(effort)]
+            changes.add("parameter_adjusted", "/effort", f"sent as a budget of {budget} tokens")
+        else:
+            changes.add("parameter_unsupported", "/effort", "the model does not think")
     thinks = request.thinking
     if effort == "none" or budget == 0:
         thinks, budget = False, None
@@ -96,15 +101,6 @@ def encode_thinking(request: Request, facts: Facts, changes: Changes) -> dict[st
         changes.add("parameter_unsupported", path, "the model always thinks")
         return None
     return _enabled(request, budget, forms, changes)
-
-
-def _budget_of(effort: str, facts: Facts, changes: Changes) -> int | None:
-    """The budget for an effort, for a model that thinks by budget alone."""
-    if "enabled" not in (facts.thinking or ()):
-        changes.add("parameter_unsupported", "/effort", "the model does not think")
-        return None
-    changes.add("parameter_adjusted", "/effort", f"sent as a budget of {BUDGETS[effort]} tokens")
-    return BUDGETS[effort]
 
 
 def _enabled(

@@ -67,28 +67,20 @@ def write_citations(
         if citation.dialect == NAME and (citation.raw or values):
             values.extend([citation.raw] if citation.raw else [])
             continue
-        value = _value(citation, text, index)
-        if value is None:
+        name = citation.url or citation.file or citation.title
+        if name is None:
             changes.add("annotation_unsupported", f"{path}/{place}", f"an annotation of {citation.dialect}")
-        else:
-            values.append(value)
+            continue
+        # a source with an address, a file or a title is a document
+        words = {"title": citation.title, "url": citation.url, "file_id": citation.file, "text": citation.quote}
+        document = {"id": name} | {member: value for member, value in words.items() if value is not None}
+        start, end = span_in(citation, text)
+        value: dict[str, Any] = {
+            "start": start,
+            "end": end,
+            "text": text[start:end],
+            "sources": [{"type": "document", "id": name, "document": document}],
+            "type": PLAN_KIND if index is None else TEXT_KIND,
+        }
+        values.append(value if index is None else {**value, "content_index": index})
     return values
-
-
-def _value(citation: Citation, text: str, index: int | None) -> dict[str, Any] | None:
-    """A source with an address, a file or a title as a document; None for one without."""
-    name = citation.url or citation.file or citation.title
-    if name is None:
-        return None
-    words = {"title": citation.title, "url": citation.url, "file_id": citation.file, "text": citation.quote}
-    members = {"id": name, **words}
-    document = {member: value for member, value in members.items() if value is not None}
-    start, end = span_in(citation, text)
-    value: dict[str, Any] = {
-        "start": start,
-        "end": end,
-        "text": text[start:end],
-        "sources": [{"type": "document", "id": name, "document": document}],
-        "type": PLAN_KIND if index is None else TEXT_KIND,
-    }
-    return value if index is None else {**value, "content_index": index}

@@ -35,13 +35,13 @@ _TEXTS = ("text/", "application/json", "application/xml", "application/yaml", "a
 
 def decode_documents(documents: Sequence[Any]) -> list[DocumentPart]:
     """The parts that `documents` of a request are."""
-    return [_decode(document) for document in documents]
-
-
-def _decode(document: object) -> DocumentPart:
-    title, text = _read(document)
-    is_said = document == _wire(title, text)
-    return DocumentPart(text.encode(), PLAIN, title, extra={} if is_said else {NAME: {"document": document}})
+    parts: list[DocumentPart] = []
+    for document in documents:
+        title, text = _read(document)
+        is_said = document == _wire(title, text)
+        extra = {} if is_said else {NAME: {"document": document}}
+        parts.append(DocumentPart(text.encode(), PLAIN, title, extra=extra))
+    return parts
 
 
 def document_text(document: object) -> str:

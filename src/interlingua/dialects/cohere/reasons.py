@@ -127,15 +127,13 @@ ERROR_ROWS: ErrorTable = (
 
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     """Status and body of an error; an upstream's own status is kept."""
-    row = row_of(ERROR_ROWS, error) or _other_row(error)
+    row = row_of(ERROR_ROWS, error)
+    if row is None:
+        word = "conflict" if type(error) is UpstreamError else "server_error"
+        row = ErrorRow(error.status or error.http_status, word)
     status = told_status(error, row)
     body: dict[str, Any] = {"id": error.request_id} if error.request_id else {}
     body["message"] = error.message
     if CODE_CLASSES[row.word] is not class_of_status(status):
         body["code"] = row.word
     return status, body
-
-
-def _other_row(error: Error) -> ErrorRow:
-    conflict = type(error) is UpstreamError
-    return ErrorRow(error.status or error.http_status, "conflict" if conflict else "server_error")

@@ -33,18 +33,17 @@ def decode_usage(wire: UsageWire) -> Usage:
             extra["tokens"] = dict(tokens.extra)
         read, written = tokens.input_tokens, tokens.output_tokens
     else:
-        read, written = (_billed(wire, name) for name in ("input_tokens", "output_tokens"))
+        billed = wire.billed_units or {}
+        counts: list[Any] = [billed.get(name) for name in ("input_tokens", "output_tokens")]
+        read, written = [
+            int(count) if type(count) in (int, float) and 0 <= count <= MAX_COUNT else None for count in counts
+        ]
     return Usage(
         input_tokens=read,
         output_tokens=written,
         cache_read_tokens=wire.cached_tokens,
         extra={NAME: extra} if extra else {},
     )
-
-
-def _billed(wire: UsageWire, name: str) -> int | None:
-    count: Any = (wire.billed_units or {}).get(name)
-    return int(count) if type(count) in (int, float) and 0 <= count <= MAX_COUNT else None
 
 
 def encode_usage(usage: Usage, changes: Changes) -> dict[str, Any]:
