@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.records.record import Record
     from interlingua.routing.health import TargetHealth
-    from interlingua.types.response import Attempt
 
 __all__ = ["MAX_SERIES", "Metrics", "metrics"]
 
@@ -138,16 +137,14 @@ class Metrics:
         if record.aborted:
             self._cell(ABORTED, (record.client,))[0] += 1
         for attempt in record.attempts:
-            tried = self._tries.get((attempt.model, attempt.outcome)) or self._tried(attempt)
-            tried[0] += 1
+            cell = self._tries.get((attempt.model, attempt.outcome))
+            if cell is None:
+                if len(self._tries) >= MAX_SERIES:
+                    self._tries.clear()
+                cell = self._cell(ATTEMPTS, (names.target(attempt.model), attempt.outcome))
+                self._tries[attempt.model, attempt.outcome] = cell
+            cell[0] += 1
         self._count_sums(record, tally)
-
-    def _tried(self, attempt: Attempt) -> Cell:
-        if len(self._tries) >= MAX_SERIES:
-            self._tries.clear()
-        cell = self._cell(ATTEMPTS, (self._names.target(attempt.model), attempt.outcome))
-        self._tries[attempt.model, attempt.outcome] = cell
-        return cell
 
     def _tally(self, place: _Place) -> _Tally:
         if len(self._tallies) >= MAX_SERIES:

@@ -56,10 +56,6 @@ async def serve_socket(
     finally:
         if entry is not None:
             entry.done()
-    await _run(gateway, session, receive, send)
-
-
-async def _run(gateway: Gateway, session: Session, receive: Receive, send: Send) -> None:
     texts, task = _Texts(gateway, session, receive, send), asyncio.current_task()
     reading = asyncio.create_task(texts.read())
     reading.add_done_callback(lambda _: task.cancel() if texts.is_left and task is not None else None)

@@ -44,10 +44,18 @@ CLIENTS_FAULT = frozenset({400, 413, 422})
 
 def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
     """The handler of counts for clients of a dialect."""
-    count = get_service(dialect).count or Count("", "input_tokens")
+    service = get_service(dialect)
+    count = service.count or Count("", "input_tokens")
 
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-        exchange = await _read(gateway, request, dialect)
+        body = await gateway.body_of(request, dialect)
+        for name in count.wrappers:  # around the whole request that a client would send
+            if type(body.get(name)) is dict:
+                body = read_request(bytes(body.members[name]), dialect)
+                break
+        if not count.wrappers and service.store is not None:
+            body = (await gateway.stored.prepare(gateway.ids.owner(request), body)).body
+        exchange = read(gateway, msgspec.structs.replace(request, body=body.text), dialect, body)
         lanes = gateway.targets.lanes(exchange.head.model, dialect, tools=exchange.head.has_tools)
         for lane in lanes:
             if lane.dialect.name == dialect and not exchange.is_ours and not gateway.hooks:
@@ -67,20 +75,6 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
     return handler
 
 
-async def _read(gateway: Gateway, request: GatewayRequest, dialect: str) -> ClientExchange:
-    """The request whose tokens are to be counted."""
-    body = await gateway.body_of(request, dialect)
-    service = get_service(dialect)
-    if service.count is not None and service.count.wrappers:
-        for name in service.count.wrappers:  # around the whole request that a client would send
-            if type(body.get(name)) is dict:
-                body = read_request(bytes(body.members[name]), dialect)
-                break
-    elif service.store is not None:
-        body = (await gateway.stored.prepare(gateway.ids.owner(request), body)).body
-    return read(gateway, msgspec.structs.replace(request, body=body.text), dialect, body)
-
-
 async def _counted(gateway: Gateway, exchange: ClientExchange, endpoint: Endpoint, count: Count) -> HttpReply | None:
     """A provider's own count, or its refusal of the body; None where it cannot count."""
     path = count.path.format(model=quote(endpoint.model, safe="/@-._~"))
@@ -95,16 +89,11 @@ async def _counted(gateway: Gateway, exchange: ClientExchange, endpoint: Endpoin
     except (TransportError, ConfigError):
         return None
     member = "error" if reply.status in CLIENTS_FAULT else count.member if reply.status == 200 else ""
-    return reply if _says(reply.body, member) else None
-
-
-def _says(body: bytes, member: str) -> bool:
-    """Whether a body is an object with that member: a proxy in between may say anything with any status."""
     try:
-        value = decode_any(body)
+        content = decode_any(reply.body)
     except (DecodeError, LimitExceededError):
-        return False
-    return isinstance(value, dict) and member in value
+        return None  # a proxy in between may say anything with any status
+    return reply if isinstance(content, dict) and member in content else None
 
 
 def _count_headers(endpoint: Endpoint) -> Headers:

@@ -33,7 +33,6 @@ from interlingua.wire.json import encode
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.wire.http import HttpRequest
 
 __all__ = ["ANY_NULLS", "explain", "explain_path", "path_of", "request_in"]
 
@@ -112,7 +111,11 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
         lane = next(lane for lane in job.lanes if lane.endpoint.spec == chosen)
         is_relayed = lane in exchange.relayed
         sent = outgoing(exchange, lane, strict=False).body if is_relayed else plan.http.body
-        http = _http(plan.http, sent, base_url)
+        url = plan.http.url.removeprefix(base_url.rstrip("/")) if base_url else plan.http.url
+        if base_url and not url.startswith("/"):
+            url = urlsplit(url).path.rpartition("/")[2]
+        headers = {name: value for name, value in plan.http.headers if name.startswith(_SHOWN_HEADERS)}
+        http = {"method": plan.http.method, "url": url, "headers": headers, "body": msgspec.Raw(sent)}
     content: dict[str, Any] = {
         "dialect": dialect,
         "model": exchange.head.model,
@@ -129,12 +132,3 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
     if request.signed_ids:
         body = gateway.ids.sign_text(body.decode(), request).encode()
     return GatewayReply(headers=(("content-type", "application/json"),), body=body)
-
-
-def _http(sent: HttpRequest, body: bytes, base_url: str) -> dict[str, Any]:
-    """The HTTP request that would be sent; of its address the part behind `base_url`, if there is one."""
-    headers = {name: value for name, value in sent.headers if name.startswith(_SHOWN_HEADERS)}
-    url = sent.url.removeprefix(base_url.rstrip("/")) if base_url else sent.url
-    if base_url and not url.startswith("/"):
-        url = urlsplit(url).path.rpartition("/")[2]
-    return {"method": sent.method, "url": url, "headers": headers, "body": msgspec.Raw(body)}

@@ -95,7 +95,15 @@ def _operation(route: Route) -> Schema:
         {"$ref": f"#/components/schemas/{_error(name)}"} for name in ((route.dialect,) if route.dialect else BY_HEADERS)
     ]
     failure = {"description": "An error.", "content": _json(errors[0] if len(errors) == 1 else {"anyOf": errors})}
-    return operation | {"responses": {"2XX": _answer(route), "default": failure}}
+    answer: Schema
+    if route.method == "HEAD":
+        answer = {"description": "There is something."}
+    elif not _asks(route):
+        answer = {"description": "What was asked for.", "content": {"*/*": {}}}
+    else:
+        kinds: Schema = {"application/json": {}, stream_type(route.dialect): {}}
+        answer = {"description": "An answer, whole or as a stream.", "content": kinds}
+    return operation | {"responses": {"2XX": answer, "default": failure}}
 
 
 def _asks(route: Route) -> bool:
@@ -103,15 +111,6 @@ def _asks(route: Route) -> bool:
     return route.kind == "conversation" or (
         route.kind == "load" and route.pattern == get_service(route.dialect).asked_at
     )
-
-
-def _answer(route: Route) -> Schema:
-    if route.method == "HEAD":
-        return {"description": "There is something."}
-    if not _asks(route):
-        return {"description": "What was asked for.", "content": {"*/*": {}}}
-    kinds: Schema = {"application/json": {}, stream_type(route.dialect): {}}
-    return {"description": "An answer, whole or as a stream.", "content": kinds}
 
 
 def _json(schema: Schema) -> Schema:

@@ -109,17 +109,23 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
         if request.entry is not None:
             request.entry.set_model(named, stream=False)
         endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
-        _check_other_models(gateway.guard, request, rewrite)
-        check_query(gateway.guard, request)
+        guard, key = gateway.guard, gateway.guard.key(request)
+        json_body = _read_of(rewrite)
+        if json_body is not None and guard.lists_models(key):
+            others = other_models(json_body, PASSED_RULES, DEFAULT_DIALECT, partial(guard.lets, key))
+            if others:
+                member = others[0].path.rpartition("/")[2]
+                raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
+        check_query(guard, request)
         path = _path(request, endpoint, named)
-        grant = await gateway.admission.admit_unread(gateway.guard.key(request), _size(request, rewrite))
+        grant = await gateway.admission.admit_unread(key, _size(request, json_body, names_model=rewrite is not None))
         edits: dict[str, bytes] = {}
         changes: tuple[Change, ...] = ()
         try:
             if reads and gateway.hooks:
                 from interlingua.gateway.surfaces.unread import Passed, run_hooks  # who has no hooks pays nothing
 
-                edits, changes = await run_hooks(gateway, Passed(request, reads, _read_of(rewrite), named, endpoint))
+                edits, changes = await run_hooks(gateway, Passed(request, reads, json_body, named, endpoint))
             body = None if rewrite is None else rewrite(endpoint.model, **edits)
             reply = await pass_on(gateway, request, endpoint, path, body)
         except BaseException as error:
@@ -139,38 +145,23 @@ def _read_of(rewrite: Rewrite | None) -> Body | None:
     return rewrite.args[0] if isinstance(rewrite, partial) else None
 
 
-def _check_other_models(guard: Guard, request: GatewayRequest, rewrite: Rewrite | None) -> None:
-    """Raises: PermissionDeniedError for a body with which a key may reach models that it may not ask for."""
-    key = guard.key(request)
-    if not guard.lists_models(key) or not isinstance(rewrite, partial):
-        return
-    others = other_models(rewrite.args[0], PASSED_RULES, DEFAULT_DIALECT, lambda name: guard.lets(key, name))
-    if others:
-        member = others[0].path.rpartition("/")[2]
-        raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
-
-
-def _size(request: GatewayRequest, rewrite: Rewrite | None) -> UnreadSize:
+def _size(request: GatewayRequest, json_body: Body | None, *, names_model: bool) -> UnreadSize:
     """About how many tokens a request uses."""
     collection = request.path.removeprefix("/upload").split("/", 3)[2:3]  # names of models may hold any word
     if request.method != "POST" or not _UNBILLED.isdisjoint(collection):
         return UnreadSize(0)
-    if rewrite is None:  # it names no model: a batch, whose requests stand elsewhere
+    if not names_model:  # a batch, whose requests stand elsewhere
         return UnreadSize(None)
     if "json" not in _type_of(request):
         return UnreadSize(len(request.body) // AUDIO_BYTES or 1, None)
     reads = estimate_body(request.body)
-    limit = _limit(rewrite.args[0]) if isinstance(rewrite, partial) else None
-    return UnreadSize(reads, limit)
-
-
-def _limit(body: Body) -> int | None:
-    """The most tokens that a body of `/v1/completions` has written; None where it does not say."""
-    limits = [token_count(body.get(name)) for name in FOREIGN_LIMITS if name in body]
-    choices = [token_count(body.get(name)) or 1 for name in ("n", "best_of", "n_cmpl")]
+    if json_body is None:
+        return UnreadSize(reads, None)
+    limits = [token_count(json_body.get(name)) for name in FOREIGN_LIMITS if name in json_body]
     if not limits or None in limits:
-        return None
-    return max([limit for limit in limits if limit is not None]) * max(choices)
+        return UnreadSize(reads, None)
+    choices = [token_count(json_body.get(name)) or 1 for name in ("n", "best_of", "n_cmpl")]  # of `/v1/completions`
+    return UnreadSize(reads, max([limit for limit in limits if limit is not None]) * max(choices))
 
 
 async def settled_after(reply: GatewayReply, grant: Grant | None, spec: str) -> GatewayReply:

@@ -40,14 +40,12 @@ from interlingua.types.usage import Usage
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job
     from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.state.ownership import Ownership
     from interlingua.gateway.state.stored import Held
-    from interlingua.types.response import Response
 
 __all__ = ["cancel", "compact", "delete", "input_items", "retrieve"]
 
@@ -197,7 +195,16 @@ async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> G
         store=None,
         extra={},
     )
-    response = await carried_out(_call_with_hooks(exchange, msgspec.structs.replace(job, request=asking)))
+    job = msgspec.structs.replace(job, request=asking)
+    if gateway.hooks:
+        from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
+
+        client, model = exchange.dialect.name, exchange.head.model
+        context = context_of(job, stream=False, model=model, owner=exchange.owner, client=client)
+        steps = Hooking(gateway.hooks, context).around(job, call)
+    else:
+        steps = call(job)
+    response = await carried_out(steps)
     if exchange.grant is not None:
         lane = next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None)
         await done(exchange.grant.settle(response, lane))
@@ -221,18 +228,6 @@ async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> G
     }
     headers = (*JSON, *trail_headers(response.attempts, response.changes, response.cost_usd))
     return GatewayReply(headers=headers, body=encode(content, nulls=1 << 20))
-
-
-def _call_with_hooks(exchange: ClientExchange, job: Job) -> Steps[Response[Any]]:
-    """The call of a job, with the gateway's hooks around it."""
-    hooks = exchange.gateway.hooks
-    if not hooks:
-        return call(job)
-    from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
-
-    client, model = exchange.dialect.name, exchange.head.model
-    context = context_of(job, stream=False, model=model, owner=exchange.owner, client=client)
-    return Hooking(hooks, context).around(job, call)
 
 
 def _last_user_items(exchange: ClientExchange) -> list[Item]:

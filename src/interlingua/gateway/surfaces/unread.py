@@ -120,18 +120,15 @@ def _edits(request: GatewayRequest, body: Body, shown: Request, result: object) 
     if replace(shown, messages=result.messages, **knobs) != result:
         raise _unsaid(request, "changed what a prompt does not have")
     edits = {name: encode(value) for name, value in knobs.items()}
-    return edits if result.messages == shown.messages else edits | _prompt(request, body, result)
-
-
-def _prompt(request: GatewayRequest, body: Body, result: Request) -> dict[str, bytes]:
-    """The members that say the texts which hooks have changed."""
+    if result.messages == shown.messages:
+        return edits
     parts = result.messages[0].parts if len(result.messages) == 1 and result.messages[0].role == "user" else ()
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     before = _texts(body) or []
     if len(texts) != len(before) or len(parts) != len(before):
         raise _unsaid(request, "changed more of the prompt than its texts")
     suffix = {"suffix": encode(texts.pop())} if body.get("suffix") else {}
-    return {"prompt": encode(texts if isinstance(body.get("prompt"), list) else texts[0]), **suffix}
+    return {**edits, "prompt": encode(texts if isinstance(body.get("prompt"), list) else texts[0]), **suffix}
 
 
 def _texts(body: Body) -> list[str] | None:
