@@ -181,7 +181,13 @@ def _part(part: Part | Json, family: _Family) -> float:
 def _media(part: Part, family: _Family) -> float:
     match part:
         case ImagePart(data=data):
-            return _image(data, family)
+            from interlingua.media.header import read_header  # only who has images pays for it
+
+            least, pixels, most = family.image
+            header = read_header(data)
+            if header is None or not header.width:
+                return most
+            return min(most, least + header.width * header.height / pixels)
         case AudioPart():
             return part.size_bytes / AUDIO_BYTES
         case DocumentPart(data=data, media_type=media_type) if media_type.startswith("text/"):
@@ -190,16 +196,6 @@ def _media(part: Part, family: _Family) -> float:
             return max(PAGE_TOKENS, len(data) / DOCUMENT_BYTES)
         case _:
             return 0.0  # thinking
-
-
-def _image(data: bytes, family: _Family) -> float:
-    from interlingua.media.header import read_header  # only who has images pays for it
-
-    least, pixels, most = family.image
-    header = read_header(data)
-    if header is None or not header.width:
-        return most
-    return min(most, least + header.width * header.height / pixels)
 
 
 def _bytes(value: object) -> int:

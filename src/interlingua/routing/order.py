@@ -20,7 +20,7 @@ from interlingua.wire.cache import ByteCache
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.registry.ranking import Ranking, Rule
+    from interlingua.registry.ranking import Ranking
 
 __all__ = ["FADES_S", "SMOOTHING", "Traffic", "in_order"]
 
@@ -80,30 +80,22 @@ def in_order(
         (member,) if isinstance(member, str) else in_order(member, traffic, chance, now_s, prefix)
         for member in ranking.members
     ]
-    if ranking.rule.policy == "prefix":
-        # Each prefix has an order of its own: that of the digests of it and each group.
-        digest = prefix()
-        digests = [sha256(digest + "".join(group[:1]).encode()).digest() for group in groups]
-        keys = [-float(int.from_bytes(one[:6], "big")) for one in digests]
-    else:
-        keys = _keys(ranking.rule, groups, traffic, chance, now_s)
+    firsts = [group[0] if group else "" for group in groups]
+    match ranking.rule.policy:  # the least key comes first; what is equal stays in its order
+        case "ordered":
+            keys = [0.0] * len(groups)
+        case "weighted":
+            weights = ranking.rule.weights or (1.0,) * len(groups)
+            # The greatest of chance ** (1 / weight) is each one with the probability of its weight, and so on.
+            keys = [-(chance() ** (1 / weight)) if weight else 0.0 for weight in weights]
+        case "least-busy":
+            keys = [float(traffic.busy(target)) for target in firsts]
+        case "fastest":
+            keys = [traffic.time_s(target, now_s) or 0.0 for target in firsts]
+        case "prefix":
+            # Each prefix has an order of its own: that of the digests of it and each group.
+            digest = prefix()
+            digests = [sha256(digest + target.encode()).digest() for target in firsts]
+            keys = [-float(int.from_bytes(one[:6], "big")) for one in digests]
     places = sorted(range(len(groups)), key=keys.__getitem__)
     return tuple(dict.fromkeys(target for place in places for target in groups[place]))
-
-
-def _keys(
-    rule: Rule, groups: list[tuple[str, ...]], traffic: Traffic, chance: Callable[[], float], now_s: float
-) -> list[float]:
-    """The sort keys of the groups, the least first; what is equal stays in its order."""
-    firsts = [group[0] if group else "" for group in groups]
-    match rule.policy:
-        case "ordered" | "prefix":
-            return [0.0] * len(groups)
-        case "weighted":
-            weights = rule.weights or (1.0,) * len(groups)
-            # The greatest of chance ** (1 / weight) is each one with the probability of its weight, and so on.
-            return [-(chance() ** (1 / weight)) if weight else 0.0 for weight in weights]
-        case "least-busy":
-            return [float(traffic.busy(target)) for target in firsts]
-        case "fastest":
-            return [traffic.time_s(target, now_s) or 0.0 for target in firsts]

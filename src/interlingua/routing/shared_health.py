@@ -111,7 +111,10 @@ class SharedHealth:
                     mark, standings[place] = step(mark, operations[place][1], self._clock())
                 after = b"" if mark is None else encode(mark)
                 if after != stored[target]:
-                    swaps[target] = self._swap(target, stored[target], after, mark)
+                    end_s = None if mark is None else expires_s(mark)
+                    end_ms = 0 if end_s is None else int(end_s * 1000)
+                    key = self._key(target)
+                    swaps[target] = Swap((key,), (stored[target],), (after,), end_ms, self._index, target)
             if not swaps:
                 break
             replies = yield list(swaps.values())
@@ -136,11 +139,6 @@ class SharedHealth:
 
     def _key(self, target: str) -> str:
         return f"{self._index}:{target}"  # the braces keep all of them on one node of a cluster
-
-    def _swap(self, target: str, before: bytes, after: bytes, mark: Mark | None) -> Command:
-        end_s = None if mark is None else expires_s(mark)
-        end_ms = 0 if end_s is None else int(end_s * 1000)
-        return Swap((self._key(target),), (before,), (after,), end_ms, self._index, target)
 
 
 def _read(value: bytes) -> Mark | None:

@@ -198,19 +198,18 @@ async def _noted(note: Callable[[str], None], progress: float, total: float | No
 
 
 async def _client(place: Place, stack: AsyncExitStack, aside: list[ToolSetAside], output: ErrorOutput) -> Client:
-    me = Implementation(name="interlingua", version=version("interlingua"))
-    return Client(sifted(await _transport(place, stack, output), aside), client_info=me)
-
-
-async def _transport(place: Place, stack: AsyncExitStack, output: ErrorOutput) -> Transport:
+    transport: Transport
     if not isinstance(place, Address):
         started = StdioServerParameters(command=place.program, args=list(place.arguments), env=place.env, cwd=place.cwd)
-        return stdio_client(started, errlog=output.file)
-    if place.is_sse:
-        return sse_client(place.url, headers=dict(place.headers))
-    http = httpx2.AsyncClient(headers=place.headers, timeout=httpx2.Timeout(30, read=300))
-    await stack.enter_async_context(http)
-    return streamable_http_client(place.url, http_client=http)
+        transport = stdio_client(started, errlog=output.file)
+    elif place.is_sse:
+        transport = sse_client(place.url, headers=dict(place.headers))
+    else:
+        http = httpx2.AsyncClient(headers=place.headers, timeout=httpx2.Timeout(30, read=300))
+        await stack.enter_async_context(http)
+        transport = streamable_http_client(place.url, http_client=http)
+    me = Implementation(name="interlingua", version=version("interlingua"))
+    return Client(sifted(transport, aside), client_info=me)
 
 
 async def _tools(client: Client) -> tuple[Tool, ...]:

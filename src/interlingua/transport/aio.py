@@ -197,7 +197,11 @@ class _Home:
             place = origin.host, origin.port
             lookup = self._lookups.get(place)
             if lookup is None:
-                lookup = self._lookups[place] = asyncio.ensure_future(_resolved(self.loop, origin, network))
+                if network.resolve is None:
+                    finding = self.loop.getaddrinfo(*place, type=socket.SOCK_STREAM)
+                else:
+                    finding = self.loop.run_in_executor(None, network.resolve, *place)
+                lookup = self._lookups[place] = asyncio.ensure_future(finding)
                 lookup.add_done_callback(lambda _: self._lookups.pop(place))
             addresses = ordered(await asyncio.shield(lookup))
         return network.admitted(origin, addresses)
@@ -462,12 +466,6 @@ class HttpTransport:
 
             self._context = tls_context(self._options)
         return self._context
-
-
-def _resolved(loop: asyncio.AbstractEventLoop, origin: Origin, network: Network) -> Awaitable[Sequence[Found]]:
-    if network.resolve is None:
-        return loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
-    return loop.run_in_executor(None, network.resolve, origin.host, origin.port)
 
 
 async def _dial(home: _Home, origin: Origin, at: float, network: Network) -> socket.socket:

@@ -258,7 +258,13 @@ class AsyncConnection(asyncio.BaseProtocol):
             if at != _NEVER:
                 self._ring_at(at)
             return
-        if not self._is_still_sending(ends):
+        is_sending = (  # for as long as some of what was to be sent has gone since
+            self._unsent_bytes
+            and ends != "total"
+            and self._transport is not None
+            and self._transport.get_write_buffer_size() < self._unsent_bytes
+        )
+        if not is_sending:
             self._failure = self._deadlines.passed(ends)
         self._wake()
 
@@ -267,11 +273,6 @@ class AsyncConnection(asyncio.BaseProtocol):
         if self._timer is not None:
             self._timer.cancel()
         self._timer, self._rings_at = None, _NEVER
-
-    def _is_still_sending(self, ends: Phase) -> bool:
-        if not self._unsent_bytes or ends == "total" or self._transport is None:
-            return False
-        return self._transport.get_write_buffer_size() < self._unsent_bytes
 
     def _wake(self) -> None:
         self._take = None

@@ -190,9 +190,12 @@ class FaultPlan:
 
     def next(self, request: HttpRequest) -> Fault:
         """The fault for `request`; the first pattern that matches decides."""
-        target = _peer_of(request)
+        target, fault = _peer_of(request), Fault("ok")
         with self._lock:
-            fault = self._for(target)
+            for pattern, faults in self._faults.items():
+                if faults and fnmatchcase(target, pattern):
+                    fault = faults.pop(0) if isinstance(faults, list) else faults
+                    break
             if fault.kind != "ok":
                 self.injected.append((target, fault))
         return fault
@@ -200,12 +203,6 @@ class FaultPlan:
     def pace_of(self, fault: Fault) -> float:
         """Seconds before each piece of a reply with `fault`."""
         return self.pace_s if fault.kind == "drip" else 0.0
-
-    def _for(self, target: str) -> Fault:
-        for pattern, faults in self._faults.items():
-            if faults and fnmatchcase(target, pattern):
-                return faults.pop(0) if isinstance(faults, list) else faults
-        return Fault("ok")
 
     def before(self, fault: Fault, request: HttpRequest, timeouts: Timeouts) -> HttpReply | None:
         """The reply that takes the place of an exchange, or None: go on and spoil it on the way.
@@ -269,9 +266,17 @@ class _Spoiler:
         """Take what the other transport read; `b""` is its end."""
         if self._pending and (not piece or len(piece) > self._left):
             self._pending = False
-            self._pieces.extend((piece[: self._left], self._blow()))
-            if self._fault.kind == "garbage":
-                self._pieces.append(piece[self._left :])
+            self._pieces.append(piece[: self._left])
+            match self._fault.kind:
+                case "cut":
+                    sentence = f"{self._peer} cut the connection in the middle of the body (injected fault)"
+                    self._pieces.append(APIConnectionError(sentence))
+                case "stall":
+                    self._pieces.append(_stalled(self._peer, self._timeouts, "idle"))
+                case "garbage":
+                    self._pieces.extend((GARBAGE, piece[self._left :]))
+                case _:
+                    self._ended = True
         elif self._fault.kind == "drip":
             size = max(1, self._fault.amount)
             self._pieces.extend(piece[start : start + size] for start in range(0, len(piece), size))
@@ -292,18 +297,6 @@ class _Spoiler:
             if piece:
                 return piece
         return b"" if self._ended else None
-
-    def _blow(self) -> bytes | Exception:
-        match self._fault.kind:
-            case "cut":
-                return APIConnectionError(f"{self._peer} cut the connection in the middle of the body (injected fault)")
-            case "stall":
-                return _stalled(self._peer, self._timeouts, "idle")
-            case "garbage":
-                return GARBAGE
-            case _:
-                self._ended = True
-                return b""
 
 
 class _Reply:

@@ -444,8 +444,14 @@ class ResponseReader:
         self.status = self._parser.get_status_code()
         headers = tuple([(_lowered[name], value.decode("latin-1")) for name, value in self._raw_headers])
         for name, value in headers:
-            if name in _FRAMING_HEADERS:
-                self._note(name, value)
+            if name == "content-length":
+                self._framed = True
+                self._length = value.strip()
+            elif name == "transfer-encoding":
+                coding = value.strip().lower()
+                if coding not in ("chunked", "identity"):
+                    self._refuse(APIConnectionError(f"{self.peer} uses a transfer-encoding that was not asked for"))
+                self._framed = self._framed or coding == "chunked"
         if self.status < 200:
             if self.status == 101 or self._framed:
                 self._refuse(APIConnectionError(f"{self.peer} sent a reply {self.status} that was not asked for"))
@@ -490,14 +496,3 @@ class ResponseReader:
     def _refuse(self, error: Error) -> None:
         self._trouble = error
         raise error
-
-    def _note(self, key: str, value: str) -> None:
-        match key:
-            case "content-length":
-                self._framed = True
-                self._length = value.strip()
-            case _:
-                coding = value.strip().lower()
-                if coding not in ("chunked", "identity"):
-                    self._refuse(APIConnectionError(f"{self.peer} uses a transfer-encoding that was not asked for"))
-                self._framed = self._framed or coding == "chunked"

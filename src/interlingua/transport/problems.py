@@ -77,23 +77,20 @@ class Deadlines(Struct, frozen=True, gc=False):
 
 def connecting_failed(error: OSError, peer: str, *, via: str | None = None) -> APIConnectionError:
     """The error for a connection that was not made; `via` is the proxy in between."""
-    problem = _unconnected(error, f"{peer} (through the proxy {via})" if via else peer)
-    problem.reached = False
-    return problem
-
-
-def _unconnected(error: OSError, host: str) -> APIConnectionError:
+    host = f"{peer} (through the proxy {via})" if via else peer
     match error:
         case ConnectionRefusedError():
-            return APIConnectionError(f"cannot connect to {host}: connection refused; is the server running?")
+            problem = APIConnectionError(f"cannot connect to {host}: connection refused; is the server running?")
         case socket.gaierror():
-            return APIConnectionError(f"cannot resolve the host of {host}: check its spelling and the network")
+            problem = APIConnectionError(f"cannot resolve the host of {host}: check its spelling and the network")
         case TimeoutError():
-            return APIConnectionError(f"cannot connect to {host}: no answer; check address, network and proxy")
+            problem = APIConnectionError(f"cannot connect to {host}: no answer; check address, network and proxy")
         case ConnectionResetError() | BrokenPipeError():
-            return APIConnectionError(f"cannot connect to {host}: it closed the connection at once")
+            problem = APIConnectionError(f"cannot connect to {host}: it closed the connection at once")
         case _:
-            return _tls_failed(error, host) or APIConnectionError(f"cannot connect to {host}: {_reason(error)}")
+            problem = _tls_failed(error, host) or APIConnectionError(f"cannot connect to {host}: {_reason(error)}")
+    problem.reached = False
+    return problem
 
 
 def exchange_failed(error: OSError, peer: str) -> APIConnectionError:

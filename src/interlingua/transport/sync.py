@@ -382,18 +382,16 @@ class HttpTransport:
             idle = self._pool.take(origin, now)
             if idle is not None and not self._pool.discarded:
                 return idle
-            granted = Slot(idle) if idle is not None else self._pool.lease(origin, now) or self._queue(origin)
+            granted = self._pool.lease(origin, now) if idle is None else Slot(idle)
+            if granted is None:
+                granted = _Waiter()
+                self._pool.wait(origin, granted)
             if idle is None:
                 self._pool.expire(now)
             discarded = self._take_discarded()
         _close_all(discarded)
         slot = self._await_slot(granted, origin, deadlines, now) if isinstance(granted, _Waiter) else granted
         return slot.connection
-
-    def _queue(self, origin: Origin) -> _Waiter:
-        waiter = _Waiter()
-        self._pool.wait(origin, waiter)
-        return waiter
 
     def _await_slot(self, waiter: _Waiter, origin: Origin, deadlines: Deadlines, now: float) -> Slot[_Connection]:
         at, phase = deadlines.by("pool", now)

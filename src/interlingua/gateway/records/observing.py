@@ -55,17 +55,34 @@ def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
 
     Raises: ConfigError for a file or directory that cannot be written, and without the extra that spans need.
     """
-    observing = gateway.settings.observing
+    observing, recorder = gateway.settings.observing, gateway.recorder
     if observing == Observing():
         return ()
-    return (
-        gateway.recorder.close,
-        *(_log(gateway.recorder, observing) if observing.log != "off" else ()),
-        *(_logbook(gateway.recorder, observing, gateway.now) if observing.store else ()),
-        *(_cassettes(gateway.recorder, observing) if observing.record else ()),
-        *(_metrics(gateway) if observing.metrics != "off" else ()),
-        *(_spans(gateway) if observing.otel else ()),
-    )
+    ends: list[Callable[[], None]] = [recorder.close]
+    if observing.log != "off":
+        ends.append(_log(recorder, observing))
+    if observing.store:
+        ends += _logbook(recorder, observing, gateway.now)
+    if observing.record:
+        from interlingua.gateway.records.batches import Batches
+        from interlingua.gateway.records.cassettes import Cassettes
+
+        written = Cassettes(observing.record, max_bytes=observing.record_mb * MEGABYTE)
+        cassettes = Batches(written.write, name="cassettes")
+        _listen_to_content(recorder, cassettes.put)
+        ends.append(cassettes.close)
+    if observing.metrics != "off":
+        from interlingua.gateway.records.metrics import Metrics
+
+        gateway.metrics = Metrics(gateway)
+        _listen(recorder, gateway.metrics)
+    if observing.otel:
+        from interlingua.gateway.records.spans import Spans
+
+        gateway.spans = Spans()
+        _listen(recorder, gateway.spans.count)
+        ends.append(gateway.spans.close)
+    return tuple(ends)
 
 
 def _listen(recorder: Recorder, sink: Sink) -> None:
@@ -76,17 +93,17 @@ def _listen_to_content(recorder: Recorder, sink: Sink) -> None:
     recorder.content_sinks = (*recorder.content_sinks, sink)
 
 
-def _log(recorder: Recorder, observing: Observing) -> tuple[Callable[[], None], ...]:
+def _log(recorder: Recorder, observing: Observing) -> Callable[[], None]:
     from interlingua.gateway.records.batches import Batches
     from interlingua.gateway.records.log import line_of, log_writer, write_lines
 
     if observing.log_content:  # it takes long to write what was asked and answered: the thread does it all
         contents = Batches(log_writer(observing.log), name="log")
         _listen_to_content(recorder, contents.put)
-        return (contents.close,)
+        return contents.close
     lines, line = Batches(write_lines, name="log"), line_of(observing.log)
     _listen(recorder, lambda record: lines.put(line(record)))
-    return (lines.close,)
+    return lines.close
 
 
 def _logbook(recorder: Recorder, observing: Observing, now: Callable[[], float]) -> tuple[Callable[[], None], ...]:
@@ -103,28 +120,3 @@ def _logbook(recorder: Recorder, observing: Observing, now: Callable[[], float])
     rows = Batches(book.write, name="logbook")
     _listen(recorder, rows.put)
     return rows.close, book.close
-
-
-def _cassettes(recorder: Recorder, observing: Observing) -> tuple[Callable[[], None], ...]:
-    from interlingua.gateway.records.batches import Batches
-    from interlingua.gateway.records.cassettes import Cassettes
-
-    cassettes = Batches(Cassettes(observing.record, max_bytes=observing.record_mb * MEGABYTE).write, name="cassettes")
-    _listen_to_content(recorder, cassettes.put)
-    return (cassettes.close,)
-
-
-def _metrics(gateway: Gateway) -> tuple[Callable[[], None], ...]:
-    from interlingua.gateway.records.metrics import Metrics
-
-    gateway.metrics = Metrics(gateway)
-    _listen(gateway.recorder, gateway.metrics)
-    return ()
-
-
-def _spans(gateway: Gateway) -> tuple[Callable[[], None], ...]:
-    from interlingua.gateway.records.spans import Spans
-
-    gateway.spans = Spans()
-    _listen(gateway.recorder, gateway.spans.count)
-    return (gateway.spans.close,)

@@ -147,8 +147,13 @@ class RequestReader:
         most, and no other request waits, it gives head and body instead.
         """
         while data and not self.is_over:
-            if self._left_bytes:
-                data = self._feed_body(data)
+            if self._left_bytes:  # of a body behind a known head
+                piece, data = data[: self._left_bytes], data[self._left_bytes :]
+                self._left_bytes -= len(piece)
+                self.count += len(piece)
+                self.arrivals[-1].pieces.append(piece)
+                if not self._left_bytes:
+                    self.on_message_complete()
             elif self.is_receiving or (parsed := _fit(self._cached_head, data) or self._find(data)) is None:
                 self._parse(data)
                 break
@@ -200,18 +205,6 @@ class RequestReader:
         if not length:
             self.on_message_complete()
         return data[place:]
-
-    def _feed_body(self, data: bytes) -> bytes:
-        """Take what belongs to a body behind a known head; gives what comes behind the body."""
-        rest = b""
-        if len(data) > self._left_bytes:
-            data, rest = data[: self._left_bytes], data[self._left_bytes :]
-        self._left_bytes -= len(data)
-        self.count += len(data)
-        self.arrivals[-1].pieces.append(data)
-        if not self._left_bytes:
-            self.on_message_complete()
-        return rest
 
     # Any other
 
