@@ -42,6 +42,7 @@ __all__ = [
     "read_batches",
     "read_entry",
     "read_known",
+    "wait_for_writer",
 ]
 
 VERSION = 1
@@ -313,6 +314,21 @@ def _head(line: bytes) -> _Head | None:
         return decode(line, _Head, max_depth=_MAX_DEPTH)
     except WireError:
         return None
+
+
+def wait_for_writer(path: str | os.PathLike[str], wait_s: float) -> None:
+    """Wait until nobody writes to a journal; nothing where there is no such file.
+
+    Raises: JournalInUseError when somebody still does after `wait_s` seconds.
+    """
+    try:
+        file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError:
+        return
+    try:
+        _await_lock(file, os.fspath(path), wait_s)
+    finally:
+        os.close(file)  # and with it the lock
 
 
 def _await_lock(file: int, name: str, wait_s: float) -> None:

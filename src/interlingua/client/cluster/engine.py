@@ -8,7 +8,7 @@ Rules
 - Nothing but inputs, the question and lines of answers crosses the cluster; keys are those of the worker's environment.
 - A shard whose workers died as often as may be is an error of each of its inputs; those that have an answer in the
   journal get it in a rerun.
-- Leaving early asks the workers to stop: the calls under way end and are in the journal.
+- Leaving early asks the workers to stop: the calls under way end and are in the journal, which is waited for.
 - A driver that dies takes its workers along; a rerun reads where every finished input is, once, in a worker.
 """
 
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from interlingua.client.cluster.cluster import shard_size
 from interlingua.client.cluster.index import Index
 from interlingua.client.cluster.segments import place_of
-from interlingua.client.cluster.shard import answered_lines, question_of
+from interlingua.client.cluster.shard import answered_lines, question_of, shard_name
 from interlingua.client.item import Item
 from interlingua.client.journal import read_entry
 from interlingua.client.map import key_of
@@ -32,7 +32,7 @@ from interlingua.client.meter import count
 from interlingua.errors import ConfigError, Error, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 
     from interlingua.client.cluster.cluster import Cluster
     from interlingua.client.cluster.shard import Question
@@ -59,6 +59,8 @@ class _Shard(NamedTuple):
     """Its inputs."""
     position: int
     """The position of the first one."""
+    name: str
+    """The name of its journal."""
 
 
 def mapped_on_ray(
@@ -124,6 +126,7 @@ class _Run:
         remote = ray.remote(num_cpus=cluster.processors, max_retries=cluster.retries, retry_exceptions=False)
         self._carry_out: Any = remote(_carried_out)
         journal = question.terms.journal
+        self._place = None if journal is None else place_of(journal)
         self._index = None if journal is None else self._value(remote(_read_index).remote(journal))
         if self._index is not None:
             self._index = ray.put(self._index)
@@ -134,7 +137,8 @@ class _Run:
             pickled = pickle.dumps(inputs, 5)
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             raise UsageError(f"engine: an input cannot go to another process: {error}") from None
-        return _Shard(self._carry_out.remote(self._question, pickled, position, self._index), inputs, position)
+        reference = self._carry_out.remote(self._question, pickled, position, self._index)
+        return _Shard(reference, inputs, position, shard_name(pickled, position))
 
     def next(self, out: deque[_Shard], is_stopping: Callable[[], bool], *, ordered: bool) -> _Shard | None:
         """Take the shard whose items come next, once it is finished; None where the map is to stop."""
@@ -159,7 +163,7 @@ class _Run:
             entry = read_entry(line)
             yield work.item_of(entry, entry.key, recorded=recorded)
 
-    def stop(self, out: Iterable[_Shard]) -> None:
+    def stop(self, out: Collection[_Shard]) -> None:
         """Ask the workers to stop, and wait until they have."""
         references = [shard.reference for shard in out]
         for reference in references:
@@ -167,6 +171,10 @@ class _Run:
                 self._ray.cancel(reference)
         if references:
             self._ray.wait(references, num_returns=len(references))
+        if self._place is not None:
+            # Ray may call a cancelled task done while its worker still ends the calls under way.
+            for shard in out:
+                self._place.wait_for_writer(shard.name)
 
     def _value(self, reference: Any) -> Any:
         """The value that a task returned.

@@ -27,7 +27,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.client.cluster.index import make_index
-from interlingua.client.journal import Entry, Journal, JournalInUseError, read_entry, read_known
+from interlingua.client.journal import Entry, Journal, JournalInUseError, read_entry, read_known, wait_for_writer
 from interlingua.errors import ConfigError, Error, UsageError, kind_of
 
 if TYPE_CHECKING:
@@ -141,6 +141,11 @@ class Folder(NamedTuple):
         except JournalInUseError:
             return Segment(str(folder / f"{name}-{token_hex(4)}{ENDING}"), self, index)
 
+    def wait_for_writer(self, name: str) -> None:
+        """Wait until no worker has the journal of a shard open, as long as another writer of it would."""
+        with suppress(JournalInUseError, OSError):  # the worker goes on, and its lines are there for the next run
+            wait_for_writer(Path(self.path) / f"{name}{ENDING}", LOCK_WAIT_S)
+
 
 class Bucket(NamedTuple):
     """Journals as objects of a store that fsspec knows."""
@@ -186,6 +191,9 @@ class Bucket(NamedTuple):
                 opened.write(whole + b"\n" if whole else b"")
             size = opened.tell()
         return _Uploaded(path, size, self, index, f"{root}/{name}-{token_hex(4)}{ENDING}")
+
+    def wait_for_writer(self, name: str) -> None:
+        """Nothing: who writes to a bucket cannot be told; a worker hands its last lines over when it ends."""
 
     def _names(self, beginning: str) -> list[str]:
         system, root = self._system()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from interlingua.client.item import Input, Item
     from interlingua.client.options import Settings
 
-__all__ = ["Question", "answered", "answered_lines", "question_of"]
+__all__ = ["Question", "answered", "answered_lines", "question_of", "shard_name"]
 
 R = TypeVar("R")
 
@@ -71,6 +71,11 @@ def question_of(face: Face, terms: Terms, workers: int = 1) -> Question:
     return Question(face.spec, face.settings, terms, limits, workers)
 
 
+def shard_name(pickled: bytes, position: int) -> str:
+    """The name of a shard's journal, without its ending."""
+    return sha256(b"%d %b" % (position, pickled)).hexdigest()[:32]  # the same inputs may stand in two places
+
+
 def answered_lines(question: Question, pickled: bytes, position: int, index: Index | None) -> list[tuple[bool, bytes]]:
     """The items of a shard as lines of a journal, each with whether it was in one before; for another process."""
     inputs = pickle.loads(pickled)  # noqa: S301 - this program's own inputs
@@ -102,8 +107,7 @@ def answered(
 
     def open_segment() -> Segment:
         shard = pickled or pickle.dumps(list(inputs), 5)
-        name = sha256(b"%d %b" % (position, shard)).hexdigest()[:32]  # the same inputs may stand in two places
-        return place_of(terms.journal or "").open(name, index)
+        return place_of(terms.journal or "").open(shard_name(shard, position), index)
 
     model = Model(spec, settings)
     is_stopping = Event()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import pickle
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -16,6 +18,8 @@ import pytest
 
 import interlingua as il
 from interlingua import aio
+from interlingua.client.cluster.shard import shard_name
+from interlingua.client.journal import Entry, Journal
 from interlingua.testing import FakeModel, use
 from tests.support.ray_in_place import RayInPlace
 
@@ -42,6 +46,11 @@ def _length(request: il.Request) -> Any:
     """The length of the text; what says fail fails."""
     text = request.messages[0].text
     return il.RateLimitError("slow down", status=429) if "fail" in text else json.dumps({"n": len(text)})
+
+
+def _all_done(references: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
+    assert len(references) == num_returns
+    return references, []
 
 
 TEXTS = ["a", "bb fail", "ccc", "dddd", "eeeee"]
@@ -135,6 +144,29 @@ def test_leaving_early_stops_the_workers(ray: RayInPlace) -> None:
         items.close()
     assert ray.cancelled == 1
     assert len(taken) == 4
+
+
+def test_r69_leaving_early_waits_for_what_is_still_written(
+    ray: RayInPlace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Ray calls a cancelled task done while its worker still ends the calls under way: the journal tells."""
+    with use(FakeModel("ok")):
+        items = il.model("openai-chat/gpt-4.1").map(map(str, range(100)), engine=SMALL, journal=tmp_path)
+        next(items)
+        monkeypatch.setattr(ray, "wait", _all_done)
+        path = tmp_path / f"{shard_name(pickle.dumps(['2', '3'], 5), 2)}.jsonl"
+        worker = Journal(path)
+
+        def end() -> None:
+            time.sleep(0.5)
+            worker.add(Entry(journal=1, id="2", key="2"))
+            worker.__exit__(None, None, None)
+
+        ending = threading.Thread(target=end)
+        ending.start()
+        items.close()
+        assert path.read_bytes().count(b"\n") == 1
+    ending.join()
 
 
 def test_no_more_shards_are_out_than_workers_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
