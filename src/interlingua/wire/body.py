@@ -293,7 +293,7 @@ def _read_mended(text: bytes, rules: BodyRules, error: Exception) -> Body:
             return _read(mended, rules, (_LONE_SURROGATE,))
         except FOREIGN:
             failed = unmasked(failed, text, ANYTHING.decode)
-    raise decode_error(failed) from None
+    raise decode_error(failed, text) from None
 
 
 def _places(text: bytes, members: dict[str, msgspec.Raw]) -> list[tuple[int, int]] | None:

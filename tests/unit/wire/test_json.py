@@ -234,8 +234,9 @@ def test_arg_07_text_stays_utf8() -> None:
         (b'{"model":"x","content":[{"type":"a"},{"type":2}]}', "/content/1/type", "at /content/1/type"),
         (b'{"model":"x","named":{"a":{"type":2}}}', "/named", "at /named"),
         (b'{"model":"x","tools":[{"type":"zip"}]}', "/tools/0/type", "invalid value 'zip'"),
-        (b'{"model":"x","free":{"a":1e999}}', "/free", "number out of range, at /free"),
-        (b'{"model":"x","surprise":[1e999]}', "", "number out of range, at the top"),
+        (b'{"model":"x","free":{"a":1e999}}', "/free/a", "number out of range, at /free/a"),
+        (b'{"model":"x","a/b":{"c":[0,{"d":-1e999}],"e":1e999}}', "/a~1b/c/1/d", "number out of range, at /a~1b/c/1/d"),
+        (b'{"model":"x","surprise":[1e999]}', "/surprise/0", "number out of range, at /surprise/0"),
         (b'{"surprise":1,"model":2}', "/model", "at /model"),
     ],
 )

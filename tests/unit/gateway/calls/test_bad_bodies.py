@@ -76,3 +76,26 @@ def test_a_conversation_is_read_by_the_rules_of_its_dialect(route: Route) -> Non
     assert reply.status == 400
     assert isinstance(reply.body, bytes)
     assert f"differs only in spelling from '{history}'" in json.dumps(json.loads(reply.body))
+
+
+@pytest.mark.parametrize(
+    ("member", "place"),
+    [
+        (b'"temperature":1e999', "/temperature"),
+        (b'"foo":{"a":[1,-1e999]}', "/foo/a/1"),
+        (b'"tools":[{"type":"function","function":{"name":"a","parameters":{"maximum":1e400}}}]', "maximum"),
+    ],
+)
+@pytest.mark.parametrize(
+    "path", ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/m:generateContent"]
+)
+def test_a_number_out_of_range_is_named_with_its_place(path: str, member: bytes, place: str) -> None:
+    """Wherever it stands: in members that are known, in others, inside of data."""
+    made = gateway(aliases={"m": "anthropic/claude-opus-4-5"})
+    with no_network():
+        reply = ask(made, path, b'{"model":"m",%b}' % member, (("content-type", "application/json"),))
+    assert reply.status == 400
+    assert isinstance(reply.body, bytes)
+    message = json.loads(reply.body)["error"]["message"]
+    assert "number out of range, at /" in message
+    assert message.endswith(place)
