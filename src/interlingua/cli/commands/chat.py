@@ -21,6 +21,7 @@ from interlingua.cli.asking import (
 from interlingua.cli.conversing import converse, manner_arguments, manner_of
 from interlingua.cli.history import Conversation
 from interlingua.cli.lines import Lines
+from interlingua.cli.outcome import exit_code
 from interlingua.cli.terminal import note
 from interlingua.errors import Error
 
@@ -64,9 +65,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Talk until the input ends."""
-    _Chat(options).run()
-    return 0
+    """Talk until the input ends; in a pipe, the exit code is that of the last turn."""
+    chat = _Chat(options)
+    chat.run()
+    return 0 if chat.asks else chat.code
 
 
 class _Chat:
@@ -79,11 +81,14 @@ class _Chat:
         self._toolbox = toolbox_of(options.tool, options.mcp)
         self._before: list[Response[Any] | None] = []
         self._files: list[Any] = list(files_of(options))
-        self._asks = sys.stdin.isatty() and sys.stdout.isatty()
-        self._lines = Lines(typed=self._asks)
+        self.asks: bool = sys.stdin.isatty() and sys.stdout.isatty()
+        """Whether a person types, and reads what is said."""
+        self.code: int = 0
+        """The exit code that the last turn stands for."""
+        self._lines = Lines(typed=self.asks)
 
     def run(self) -> None:
-        if self._asks:
+        if self.asks:
             note(f"{self._model.spec}; /help lists the commands")
         try:
             while (line := self._lines.next()) is not None and line not in ("/quit", "/exit"):
@@ -141,9 +146,10 @@ class _Chat:
             self._before.append(before)
             self._files = []
             self._conversation.add(question.prompt, reply)
+            self.code = 0
         except Error as error:
-            note(str(error), failed=True)
+            self.code = exit_code(error)
         except KeyboardInterrupt:
-            if not self._asks:
+            if not self.asks:
                 raise
             note("stopped")

@@ -47,6 +47,16 @@ def test_what_fails_is_told_and_the_talk_goes_on(capsys: Capture, pipe: Pipe) ->
     assert [message.text for message in fake.last_request.messages] == ["Two"]
 
 
+def test_a_pipe_ends_with_the_exit_code_of_its_last_turn(capsys: Capture, pipe: Pipe) -> None:
+    """So that a script notices a model that nobody knows, or a service that is down."""
+    pipe(b"One\n")
+    assert main(["chat", "-m", "nope/x"]) == 2
+    assert "no provider 'nope'" in capsys.readouterr().err
+    pipe(b"One\nTwo\n")
+    with use(["Yes.", il.RateLimitError("slow down")]):
+        assert main(["chat", "-m", "fake/x"]) == 1
+
+
 def test_commands_begin_with_a_slash(capsys: Capture, pipe: Pipe) -> None:
     """/new forgets, /model changes, /quit ends, anything else of that form is explained; a path is no command."""
     pipe(b"One\n/new\nTwo\n/model fake/y\nThree\n/what\n/etc/hosts?\n/quit\nNever\n")
