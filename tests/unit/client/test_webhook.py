@@ -111,6 +111,15 @@ def test_r70_a_webhook_is_asked_on_canonical_values(asks: str) -> None:
 
 
 @both
+@pytest.mark.parametrize("key", [None, "", lambda: "", lambda: " "])
+def test_r70_a_webhook_without_a_key_sends_no_credential(asks: str, key: Any) -> None:
+    """Nor one that says that there is none."""
+    with _service() as service, testing.use("It is 4 degrees."):
+        _answer(asks, Webhook(service.url, key=key))
+    assert service.keys == [None]
+
+
+@both
 def test_r70_a_webhook_refuses(asks: str) -> None:
     """With its sentence, before anything is sent; or its answer is held back."""
     refusal = {"action": "refuse", "message": "no towns"}

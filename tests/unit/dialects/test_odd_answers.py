@@ -9,7 +9,7 @@ import pytest
 
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import DecodeError, InternalServerError
+from interlingua.errors import DecodeError, InternalServerError, RateLimitError
 from interlingua.stream.fold import fold
 from interlingua.types.content import TextPart
 from interlingua.types.event import Event, StreamEnd, StreamError
@@ -161,3 +161,13 @@ def test_an_error_of_which_nothing_is_said_is_none(error: object) -> None:
         assert whole(name, {**body, "error": error}).parts == (TextPart("Hi"),)
         if name != "anthropic":
             assert fold(events(name, {**body, "error": error})).parts == (TextPart("Hi"),)
+
+
+@pytest.mark.parametrize("body", [b"[]", b"[DONE]", b"[1]", b'["x"]'])
+def test_a_list_is_an_error_of_google_only_where_it_holds_one(body: bytes) -> None:
+    """Any other list cannot be read, and says nothing of a reason."""
+    with pytest.raises(DecodeError):
+        get_dialect("google").decode_response(HttpReply(status=200, headers=(), body=body), DecodeContext())
+    reply = HttpReply(status=200, headers=(), body=b'[{"error":{"code":429,"message":"slow down"}}]')
+    with pytest.raises(RateLimitError, match="slow down"):
+        get_dialect("google").decode_response(reply, DecodeContext())

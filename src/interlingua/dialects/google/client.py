@@ -325,7 +325,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    if reply.body.lstrip()[:1] == b"[":
+    if reply.body.lstrip()[:1] == b"[" and b'"error"' in reply.body:
         raise decode_error(reply, context)
     repairs: list[str] = []
     wire = read_answer(reply.body, ResponseWire, repairs)
