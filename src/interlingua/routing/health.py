@@ -336,7 +336,9 @@ def _stepped(current: Mark | None, operation: Operation, now_s: float) -> tuple[
         case Succeeded(admitted_s=admitted_s):
             after = _succeeded(current, admitted_s, now_s)
         case Spared(admitted_s=admitted_s):
-            after = _spared(current, admitted_s, now_s)
+            after = current
+            if current is not None and current.probe_until_s is not None and _has_seen(admitted_s, current):
+                after = replace(current, probe_until_s=None, seen_s=now_s)
         case Learned():
             after = _learned(current or Mark(), operation, now_s)
         case Suspend(for_s=for_s):
@@ -493,12 +495,6 @@ def _learned(mark: Mark, learned: Learned, now_s: float) -> Mark | None:
     names = learned.takes - learned.lacks
     mark = replace(mark, lacks={name: until_s for name, until_s in mark.lacks.items() if name not in names})
     return None if _is_empty(mark) else mark
-
-
-def _spared(mark: Mark | None, admitted_s: float | None, now_s: float) -> Mark | None:
-    if mark is None or mark.probe_until_s is None or not _has_seen(admitted_s, mark):
-        return mark
-    return replace(mark, probe_until_s=None, seen_s=now_s)
 
 
 # In memory

@@ -107,8 +107,8 @@ class Ledger:
         """Correct what a call was charged by what it used."""
         self.forget(now_s)
         difference = used_tokens - charged_tokens
-        grant = self._find(entered_s)
-        if grant is not None:
+        grant = next((one for one in reversed(self._grants) if one.begun_s <= entered_s), None)
+        if grant is not None and entered_s <= grant.at_s:
             grant.tokens += difference
             self.tokens += difference
         elif difference > 0:
@@ -125,12 +125,6 @@ class Ledger:
             old = grants.popleft()
             self.requests -= old.requests
             self.tokens -= old.tokens
-
-    def _find(self, at_s: float) -> _Grant | None:
-        for grant in reversed(self._grants):
-            if grant.begun_s <= at_s:
-                return grant if at_s <= grant.at_s else None
-        return None
 
     def _add(self, requests: int, tokens: int, now_s: float) -> None:
         self.requests += requests

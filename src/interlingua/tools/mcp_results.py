@@ -18,7 +18,7 @@ from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from mcp_types import BlobResourceContents as Blob
-    from mcp_types import CallToolResult, ContentBlock, TextResourceContents
+    from mcp_types import CallToolResult, ContentBlock
 
 __all__ = ["decode_result", "encode_result"]
 
@@ -55,20 +55,17 @@ def _decode_block(block: ContentBlock) -> _Given:
             words = [f"Resource {block.name}: {block.uri}", block.mime_type, block.description]
             return TextPart(", ".join(word for word in words if word))
         case "resource":
-            return _decode_resource(block.resource)
-
-
-def _decode_resource(resource: TextResourceContents | Blob) -> _Given:
-    text: object = getattr(resource, "text", None)
-    if isinstance(text, str):
-        return TextPart(text)
-    data = _decode_bytes(cast("Blob", resource).blob)
-    kind = resource.mime_type or "application/octet-stream"
-    if kind.startswith("image/"):
-        return ImagePart(data, kind)
-    if kind.startswith("audio/"):
-        return AudioPart(data, kind)
-    return DocumentPart(data, kind, resource.uri.rstrip("/").rpartition("/")[2] or None)
+            resource = block.resource
+            text: object = getattr(resource, "text", None)
+            if isinstance(text, str):
+                return TextPart(text)
+            data = _decode_bytes(cast("Blob", resource).blob)
+            kind = resource.mime_type or "application/octet-stream"
+            if kind.startswith("image/"):
+                return ImagePart(data, kind)
+            if kind.startswith("audio/"):
+                return AudioPart(data, kind)
+            return DocumentPart(data, kind, resource.uri.rstrip("/").rpartition("/")[2] or None)
 
 
 def _decode_bytes(text: str) -> bytes:

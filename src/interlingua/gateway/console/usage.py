@@ -52,6 +52,10 @@ async def keys(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     for key in shown:
         is_reused = _is_over(key) and key.name in working  # then the key that works has the use
         team, now_s = gateway.settings.teams.get(key.team), gateway.now()
+        if _is_over(key):
+            state = "replaced" if is_reused else "revoked"
+        else:
+            state = "expired" if key.expires_s is not None and key.expires_s <= now_s else "works"
         limits = [] if is_reused else used_limits(key.terms, accounts[f"key:{key.name}"], now_s)
         entry = {
             "name": key.name,
@@ -61,7 +65,7 @@ async def keys(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
             "team_limits": [] if team is None or is_reused else used_limits(team, accounts[f"team:{key.team}"], now_s),
             "expires_s": key.expires_s,
             "revoked_s": key.revoked_s,
-            "state": _state(key, now_s, is_reused=is_reused),
+            "state": state,
             **_usage([] if is_reused else rows, key.name),
         }
         entries.append(entry)
@@ -84,12 +88,6 @@ _NO_KEY: dict[str, Any] = {
 
 def _is_over(key: GatewayKey) -> bool:
     return key.revoked_s is not None
-
-
-def _state(key: GatewayKey, now_s: float, *, is_reused: bool) -> str:
-    if _is_over(key):
-        return "replaced" if is_reused else "revoked"
-    return "expired" if key.expires_s is not None and key.expires_s <= now_s else "works"
 
 
 def used_limits(terms: Terms, account: Account | None, now_s: float) -> list[dict[str, Any]]:

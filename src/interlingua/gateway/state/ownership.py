@@ -378,8 +378,16 @@ class _Opening:
                     raise DecodeError(f"/{field}: a form takes no id here; send JSON", path=f"/{field}", status=400)
 
     def _swap(self, text: str, place: Place) -> str | None:
-        if place.is_name:
-            return self._name(text, place)
+        if place.is_name:  # a resource name or URI of Google's, which has the id in it
+            match = self._ownership.name_in(text)
+            if match is None:
+                if self._is_strict and self._ownership.is_providers(text):
+                    raise _unknown(text, place.path)
+                return text
+            own = self._own(match["id"])
+            if own is None:
+                raise _unknown(text, place.path)
+            return f"{match['before']}{own}{match['after']}"
         if self._is_here(text) or _is_vendors(text, place):
             return text
         own = self._own(text)
@@ -393,18 +401,6 @@ class _Opening:
     @property
     def _drops_nothing(self) -> bool:
         return self._ownership.is_strict or self._request.header(STRICT) == "1"
-
-    def _name(self, text: str, place: Place) -> str:
-        """A resource name or URI of Google's with the provider's own id."""
-        match = self._ownership.name_in(text)
-        if match is None:
-            if self._is_strict and self._ownership.is_providers(text):
-                raise _unknown(text, place.path)
-            return text
-        own = self._own(match["id"])
-        if own is None:
-            raise _unknown(text, place.path)
-        return f"{match['before']}{own}{match['after']}"
 
 
 class _Signing:

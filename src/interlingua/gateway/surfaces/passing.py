@@ -370,7 +370,14 @@ async def pass_on(
         text = (await _without_secrets(sent, reply, endpoint)).decode("latin-1")  # whatever it is, byte by byte
         content = gateway.ids.sign_text(text, request).encode("latin-1")
     else:
-        content = await _signed(reply, endpoint, _signing(gateway.ids, request, endpoint))
+        sign = _signing(gateway.ids, request, endpoint)
+        kind = dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower()
+        if sign is not None and kind == "application/json":
+            content = sign(await _whole(reply, endpoint))
+        elif sign is not None and kind == "text/event-stream":
+            content = Closing(_frames(reply, sign), reply.close)
+        else:
+            content = Closing(_pieces(reply), reply.close)
     served = ("x-interlingua-target", visible(endpoint.spec))
     return GatewayReply(status=reply.status, headers=(*headers, served), body=content)
 
@@ -410,16 +417,6 @@ async def _open(
 def _signing(ids: Ownership, request: GatewayRequest, endpoint: Endpoint) -> Callable[[bytes], bytes] | None:
     """The function that signs the ids in a reply; None where nothing is kept, so that the reply goes on as it comes."""
     return None if root_of(request.path) is None else ids.signing(request, endpoint.provider)
-
-
-async def _signed(reply: AsyncReply, endpoint: Endpoint, sign: Callable[[bytes], bytes] | None) -> bytes | Closing:
-    """The body of a reply with signed ids: JSON as a whole, a stream line by line, anything else as it comes."""
-    kind = dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower()
-    if sign is not None and kind == "application/json":
-        return sign(await _whole(reply, endpoint))
-    if sign is not None and kind == "text/event-stream":
-        return Closing(_frames(reply, sign), reply.close)
-    return Closing(_pieces(reply), reply.close)
 
 
 async def _frames(reply: AsyncReply, sign: Callable[[bytes], bytes]) -> AsyncGenerator[bytes]:
