@@ -48,7 +48,7 @@ _LONE_SURROGATE = "lone_surrogate"
 _PLAINER = {"input data was truncated": "it is empty, or ends in the middle"}
 """Plainer words for msgspec's own."""
 _OUT_OF_RANGE = "Number out of range"
-"""What msgspec says of a number that is not finite."""
+"""The words of msgspec for a number that is not finite."""
 _PLACE = r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$"
 _STEP = r"\[(?P<index>\d+)\]|\.(?P<name>[^.\[]+)|\[\.\.\.\]"
 _one_at_a_time = RLock()
@@ -115,11 +115,9 @@ def _steps_to_infinity(text: bytes) -> list[str | int]:
 
     msgspec names no place inside of members that a type does not declare, nor one outside of the part that it read.
     """
-    import json  # takes a process 3 ms to load
-
     try:
-        left: list[tuple[list[str | int], Any]] = [([], json.loads(text, parse_int=len))]
-    except (ValueError, RecursionError):
+        left: list[tuple[list[str | int], Any]] = [([], msgspec.json.Decoder(float_hook=float).decode(text))]
+    except FOREIGN:
         return []
     while left:
         steps, value = left.pop()
