@@ -134,22 +134,17 @@ def _content(content: Any) -> list[JsonObject]:
 
 
 def _block(block: JsonObject) -> JsonObject:
-    block = _media(_cache(block))
+    block = _cache(block)
+    source = block.get("source")
+    if is_object(source) and source.get("type") == "base64":  # which is its bytes
+        named = {"media_type": media_type_of(source["media_type"])} if isinstance(source.get("media_type"), str) else {}
+        block = {**block, "source": {**source, **named, "data": same_bytes(source.get("data", ""))}}
     if block.get("type") == "tool_result":
         rest = {name: value for name, value in block.items() if name != "is_error" or value is not False}
         return {**rest, "content": _content(block.get("content"))}
     if block.get("type") == "tool_use":
         return {**block, "input": block.get("input", {})}
     return without_dull(block, {"citations": [], "signature": ""})
-
-
-def _media(block: JsonObject) -> JsonObject:
-    """Base64 is its bytes."""
-    source = block.get("source")
-    if not is_object(source) or source.get("type") != "base64":
-        return block
-    named = {"media_type": media_type_of(source["media_type"])} if isinstance(source.get("media_type"), str) else {}
-    return {**block, "source": {**source, **named, "data": same_bytes(source.get("data", ""))}}
 
 
 def answer(body: JsonObject) -> JsonObject:

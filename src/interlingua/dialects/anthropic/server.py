@@ -93,7 +93,11 @@ class _RequestDecoder:
         if wire.output_config is not None or wire.output_format is not None:
             fields["output_schema"] = self._schema()
         if wire.metadata is not None:
-            fields["user"] = self._user(dict(wire.metadata))
+            metadata = dict(wire.metadata)
+            user = metadata.pop("user_id", None)
+            fields["user"] = user if isinstance(user, str) else None
+            if metadata:
+                self.extra["metadata"] = metadata
         if wire.cache_control is not None:
             cache = fields["cache"] = cache_of(wire.cache_control)
             if cache is None:
@@ -132,12 +136,6 @@ class _RequestDecoder:
         if rest:
             self.extra["output_config"] = {**self.extra.get("output_config", {}), "format": rest}
         return schema if is_schema and is_object(schema) else None
-
-    def _user(self, metadata: dict[str, Any]) -> str | None:
-        user = metadata.pop("user_id", None)
-        if metadata:
-            self.extra["metadata"] = metadata
-        return user if isinstance(user, str) else None
 
     def _extra(self) -> dict[str, dict[str, Any]]:
         """The members that only pass through, and the beta features that some of them need."""

@@ -185,21 +185,16 @@ class MessagesStreamEncoder(ResumingEncoder):
             "stop_sequence": None,
         }
         if self._usage is not None or not self._own:
-            message["usage"] = self._counted = encode_usage(
-                self._usage_so_far(), Changes(NAME, "encode_response"), own=self._own
-            )
+            usage, estimate = self._usage, self.context.input_tokens
+            is_unknown = usage is None or usage.input_tokens is None
+            if is_unknown and estimate is not None and not self._own:  # nobody has told the input yet
+                usage = merge_usage(usage, Usage(input_tokens=estimate()))
+            message["usage"] = self._counted = encode_usage(usage, Changes(NAME, "encode_response"), own=self._own)
         if self._whole_shapes:
             message = {**MESSAGE, **message, "usage": {**USAGE, **self._counted}}
         if made is None:
             del message["id"]
         return _event("message_start", {"type": "message_start", "message": message}) + PING
-
-    def _usage_so_far(self) -> Usage | None:
-        """The counts that came; the input is estimated where nobody has told it yet."""
-        usage, estimate = self._usage, self.context.input_tokens
-        if self._own or estimate is None or (usage is not None and usage.input_tokens is not None):
-            return usage
-        return merge_usage(usage, Usage(input_tokens=estimate()))
 
     def _end(self, event: StreamEnd) -> bytes:
         if not self._own and (failed := failed_end(event)):

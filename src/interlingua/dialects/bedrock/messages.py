@@ -410,15 +410,14 @@ class MessageEncoder:
         wires: list[ResultWire] = []
         for place, part in enumerate(parts):
             where = f"{path}/content" if isinstance(content, Json) else f"{path}/content/{place}"
-            wires.extend([self._json(part, where)] if isinstance(part, Json) else self._nested(part, where))
+            if not isinstance(part, Json):
+                wires.extend(self._nested(part, where))
+            elif is_object(part.value):
+                wires.append(ResultWire(json=raw(part.value)))
+            else:  # models want an object, and get any other value as text
+                self.changes.add("result_as_text", where, "the service takes objects alone")
+                wires.append(ResultWire(text=json_text(part)))
         return wires
-
-    def _json(self, value: Json, path: str) -> ResultWire:
-        """A JSON value: models want an object, and get any other as text."""
-        if is_object(value.value):
-            return ResultWire(json=raw(value.value))
-        self.changes.add("result_as_text", path, "the service takes objects alone")
-        return ResultWire(text=json_text(value))
 
     def _nested(self, part: Part, path: str) -> list[ResultWire]:
         """A part of a result; a sound has no place in one."""
