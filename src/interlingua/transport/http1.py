@@ -336,13 +336,9 @@ class ResponseReader:
             return self._go_on_chunked(data, len(chunked[0]), *chunked[1:])
         head = self._latest
         begin = 0 if head is None else head.body_at(data)
-        if head is None or not begin:
-            return self._read_plain_lines(data)
-        self._strange = 0
-        return self._begin_plainly(data, begin, head.status, head.headers, head.length_bytes)
-
-    def _read_plain_lines(self, data: bytes) -> bool:
-        """Read the head of a plain answer that is not like the one before it."""
+        if head is not None and begin:  # it is like the one before it
+            self._strange = 0
+            return self._begin_plainly(data, begin, head.status, head.headers, head.length_bytes)
         end = data.find(b"\r\n\r\n", 0, MAX_PLAIN_HEAD_BYTES)
         parsed = plain_head(data[:end]) if end > 0 else None
         if parsed is None:
