@@ -71,22 +71,16 @@ def encode_document(part: DocumentPart, changes: Changes, path: str) -> object:
     own = part.extra.get(NAME, {})
     if "document" in own:
         return own["document"]
-    text = _text(part)
+    try:
+        text = part.data.decode() if part.media_type.startswith(_TEXTS) else None
+    except UnicodeDecodeError:
+        text = None
     if text is None:
         changes.add("documents", path, f"the dialect's documents are text, and this is {part.media_type}")
         return None
     if part.media_type != PLAIN:
         changes.add("media_type_unsaid", f"{path}/media_type", f"{part.media_type} is sent as text")
     return _wire(part.name or None, text)
-
-
-def _text(part: DocumentPart) -> str | None:
-    if not part.media_type.startswith(_TEXTS):
-        return None
-    try:
-        return part.data.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _wire(title: str | None, text: str) -> dict[str, Any]:
