@@ -223,7 +223,7 @@ class ConverseStreamDecoder(BuildingDecoder):
         if not value:
             return
         if state.seal is not None:
-            # one more piece of the seal
+            # one more piece of the seal, which is of the same kind
             before, text = state.seal
             path = f"/delta/reasoningContent/{name}"
             if name != before:

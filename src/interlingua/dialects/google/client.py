@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from interlingua.schema.subset import Subset
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
+    from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.types.response import FinishReason
@@ -396,13 +397,8 @@ def _choice(
     reason = finish_with_calls(raw, has_calls=not CALLS.isdisjoint([type(part) for part in parts]))
     settled = finish_of(reason, raw, parts, changes, f"{prefix}/finish_reason")
     members = candidate_members(wire)
-    names = [name for name in CITATIONS if name in members]
-    for last in reversed(range(len(parts) if names else 0)):  # without a text, they stay members of the candidate
-        part = parts[last]
-        if isinstance(part, TextPart) and part.text:
-            cited = [one for name in names for one in read_citations(name, members.pop(name), part.text)]
-            parts[last] = TextPart(part.text, tuple(cited), part.cache, part.sealed, part.extra)
-            break
+    if members:
+        _cite(parts, members)
     content = wire.content.extra if wire.content is not None else None
     extra: dict[str, Any] = {"candidate": members} if members else {}
     if content:
@@ -414,6 +410,17 @@ def finish_with_calls(raw: str | None, *, has_calls: bool) -> FinishReason:
     """The finish reason; the wire says `STOP` whether tools are called or not."""
     reason = decode_finish(raw)
     return "tool_calls" if has_calls and reason == "stop" else reason
+
+
+def _cite(parts: list[Part], members: dict[str, Any]) -> None:
+    """Hang the citations on the last text that says something; without one they stay members of the candidate."""
+    names = [name for name in CITATIONS if name in members]
+    for place in reversed(range(len(parts) if names else 0)):
+        part = parts[place]
+        if isinstance(part, TextPart) and part.text:
+            cited = [one for name in names for one in read_citations(name, members.pop(name), part.text)]
+            parts[place] = TextPart(part.text, tuple(cited), part.cache, part.sealed, part.extra)
+            return
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:

@@ -172,7 +172,10 @@ _MEMBERS: dict[str, Callable[[JsonObject], JsonObject]] = {
 
 
 def declarations(body: JsonObject) -> JsonObject:
-    """The declarations of all tools are one list, each other key a tool of its own; schemas are JSON Schema."""
+    """The declarations of all tools are one list, each other key a tool of its own; schemas are JSON Schema.
+
+    No parameters are those of an empty object.
+    """
     if "tools" not in body:
         return body
     entries = [entry for entry in _listed(body["tools"]) if is_object(entry)]

@@ -65,7 +65,7 @@ def encode_thinking(request: Request, facts: Facts, changes: Changes) -> Thinkin
     if request.effort is request.thinking is request.thinking_budget is request.thinking_summary is None:
         return None
     wire = ThinkingWire()
-    if facts.thinking is not None and not facts.thinking:
+    if facts.thinking is not None and not facts.thinking:  # not to think is what it does anyway
         wishes = {
             "effort": request.effort not in (None, "none"),
             "thinking": bool(request.thinking),
