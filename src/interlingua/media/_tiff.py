@@ -67,8 +67,11 @@ def _directory(data: bytes) -> tuple[dict[int, int], bool]:
         if tag not in _WANTED:
             continue
         size = _SIZES.get(number(data, at + 2, 2, order), 0)
+        if size == 0:
+            tags[tag] = 0  # its count and its value are not read, so that they may be cut off
+            continue
         # The values are in the entry itself where all of them have room there, else where it points to.
         room = number(data, at + 4, 4, order) * size <= 4
-        tags[tag] = number(data, at + 8 if room else number(data, at + 8, 4, order), size, order) if size else 0
+        tags[tag] = number(data, at + 8 if room else number(data, at + 8, 4, order), size, order)
     end = place + 2 + 12 * count
     return tags, end + 4 <= len(data) and number(data, end, 4, order) != 0

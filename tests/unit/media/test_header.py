@@ -267,3 +267,10 @@ def test_no_bytes_make_it_slow(name: str) -> None:
     data = Weighed(ENDLESS[name])
     assert steps_of(lambda: read_header(data)) < MOST_STEPS
     assert data.taken < 3 * len(data)  # in two runs
+
+
+def test_a_tag_of_no_known_type_may_be_cut_off_behind_its_type() -> None:
+    """A header is whole where only the count and the value of such a tag are missing: neither is read."""
+    sizes = struct.pack("<HHIHHHHIHH", 256, 3, 1, 7, 0, 257, 3, 1, 5, 0)
+    file = b"II*\x00\x08\x00\x00\x00" + struct.pack("<H", 3) + sizes + struct.pack("<HH", 258, 5)
+    assert read_header(file) == ImageHeader(media_type="image/tiff", width=7, height=5, bits=0, colour="gray")
