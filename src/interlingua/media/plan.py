@@ -210,7 +210,6 @@ class _Planner:
         images = [place for place, part in self._media if type(part) is ImagePart]
         counted = self._counted(images)
         crowd = self.limits.crowd
-
         most_px = crowd[1] if crowd is not None and len(counted) > crowd[0] else self.limits.max_side_px
         for place, part in self._media:
             match part:

@@ -84,9 +84,8 @@ class Box:
         own = [item for item in items if not isinstance(item, McpSource)]
         if rules == "strict":
             faults = tool_faults(item if isinstance(item, Tool) else None for item in own)
-            sentences = [
-                fault.sentence for fault in faults if fault.rule != "tool_name_duplicate"
-            ]  # `_fill` names both
+            # Of two tools with one name `_fill` names both.
+            sentences = [fault.sentence for fault in faults if fault.rule != "tool_name_duplicate"]
             if sentences:
                 raise UsageError(f"the strict rules of tools are broken: {'; '.join(sentences)}")
         self._items = tuple(items)

@@ -221,14 +221,15 @@ class _RequestEncoder(OpenAIRequestWriter):
 
     def _reasoning(self) -> None:
         request, field = self.request, self.quirks.effort_field
-        if field != "reasoning.effort" and (field != "as_read" or "reasoning" not in request.extra.get(NAME, {})):
+        # Whether everything about reasoning is one object.
+        as_object = field == "reasoning.effort" or (field == "as_read" and "reasoning" in request.extra.get(NAME, {}))
+        if not as_object:
             if request.thinking_summary is not None:
                 self.note_unsaid(("thinking_summary",))
             budgeted = None if request.thinking_budget is None else self.effort_of_budget()
             if not self._switch():
                 self.wire.reasoning_effort = budgeted if request.effort is None else self.told_effort() or budgeted
             return
-        # Everything about reasoning is one object.
         hidden = True if request.thinking_summary == "none" else None
         members = {
             "effort": self.told_effort(), "max_tokens": request.thinking_budget, "enabled": request.thinking,
