@@ -389,6 +389,7 @@ def _current_mark(mark: Mark | None, now_s: float) -> Mark | None:
     if any([until_s <= now_s for until_s in mark.lacks.values()]):
         mark = replace(mark, lacks={name: until_s for name, until_s in mark.lacks.items() if until_s > now_s})
     if mark.identities:
+        # Identities of which nothing is known any more go.
         current = {identity: _current_mark(one, now_s) for identity, one in mark.identities.items()}
         if any([one is not mark.identities[identity] for identity, one in current.items()]):
             mark = replace(mark, identities={identity: one for identity, one in current.items() if one is not None})
