@@ -77,6 +77,14 @@ def test_version(arguments: list[str], capsys: Capture) -> None:
     assert capsys.readouterr().out.startswith("interlingua 0.")
 
 
+def test_a_mark_of_the_end_of_options_alone_is_no_word(capsys: Capture) -> None:
+    """Behind `--` nothing has to stand, also where a command takes no words."""
+    assert main(["version"]) == 0
+    plain = capsys.readouterr()
+    assert main(["version", "--"]) == 0
+    assert capsys.readouterr() == plain
+
+
 def test_a_wrong_option_is_one_line(capsys: Capture) -> None:
     """The parser's errors are ours: one line, exit 2."""
     assert main(["ask", "Hi", "--colour"]) == 2
