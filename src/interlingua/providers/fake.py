@@ -31,7 +31,7 @@ MAX_ECHO = 200
 def fake_answer(decoded: DecodedRequest) -> Response[Any]:
     """The answer to a request, the same one every time."""
     request = decoded.request
-    part = _call(request) or _output(request) or _told(request)
+    part = _call(request) or _output(request) or _echo(request)
     finish: FinishReason = "tool_calls" if isinstance(part, ToolCall) else "stop"
     tokens, most = estimated_tokens(part), request.max_tokens
     if most is not None and isinstance(part, TextPart):
@@ -82,8 +82,8 @@ def _output(request: Request) -> Part | None:
     return TextPart("{}") if request.json_mode else None
 
 
-def _told(request: Request) -> TextPart:
-    """What the model was told last; made only where neither a call nor an output is wanted."""
+def _echo(request: Request) -> TextPart:
+    """A sentence with the last thing that the model was told."""
     return TextPart(f"This is the fake of interlingua, not a model. {_summary(request)}")
 
 
