@@ -178,7 +178,7 @@ test-local-tools: $(READY) ## the larger local model picks tools: pulls 1.06 GB 
 soak: $(READY) ## 100,000 requests, 1,000 of them abandoned, 1,000 streams at once: does memory stay flat?
 	@SOAK_REQUESTS=$(SOAK_REQUESTS) SOAK_ABORTED=$(SOAK_ABORTED) SOAK_STREAMS=$(SOAK_STREAMS) $(BIN)/python -m bench.soak
 
-bench-full: $(READY) ## every number, beside other libraries and gateways, in half an hour: writes bench/RESULTS.md; installs them by pip and npm
+bench-full: $(READY) ## every number, beside other libraries and gateways, in about an hour: writes bench/RESULTS.md; installs them by pip and npm
 	@$(BIN)/python -m bench.peers
 	@$(BIN)/python -m compileall -q src/interlingua
 	@$(BIN)/python -m bench --full

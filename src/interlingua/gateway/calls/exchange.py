@@ -514,6 +514,7 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
         raise nothing_said(name)
     exchange = ClientExchange(gateway, http, get_dialect(name), head, key)
     if gateway.guard.lists_models(key):
+        # Members by which the key could reach models that it may not ask for go out of the request.
         may_use = partial(_may_use, gateway.guard, key, head.model)
         exchange.taken_out = other_models(head.body, rules_of(name), name, may_use)
         if exchange.taken_out:

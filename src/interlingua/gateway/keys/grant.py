@@ -190,6 +190,7 @@ class Grant(msgspec.Struct, eq=False):
         rows: tuple[Row, ...] = ()
         used = Used()
         for failed in self.tries:
+            # Where the counts cannot be read, the reservation is charged.
             row = self._reserved(failed.lane) if failed.came is None else self._row(failed.came, failed.lane)
             rows += (msgspec.structs.replace(row, requests=0, failed=int(failed.error is not None)),)
             used = used.plus(self._used(row))

@@ -111,6 +111,7 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
         lane = next(lane for lane in job.lanes if lane.endpoint.spec == chosen)
         is_relayed = lane in exchange.relayed
         sent = outgoing(exchange, lane, strict=False).body if is_relayed else plan.http.body
+        # Of the address only the part behind the base URL, where that is not shown.
         url = plan.http.url.removeprefix(base_url.rstrip("/")) if base_url else plan.http.url
         if base_url and not url.startswith("/"):
             url = urlsplit(url).path.rpartition("/")[2]

@@ -370,6 +370,7 @@ async def pass_on(
         text = (await _without_secrets(sent, reply, endpoint)).decode("latin-1")  # whatever it is, byte by byte
         content = gateway.ids.sign_text(text, request).encode("latin-1")
     else:
+        # Ids are signed in JSON as a whole and in a stream line by line; anything else goes on as it comes.
         sign = _signing(gateway.ids, request, endpoint)
         kind = dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower()
         if sign is not None and kind == "application/json":
