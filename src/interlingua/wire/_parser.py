@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from _thread import RLock  # where `threading` has it from, which takes a process 2 ms to load
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NoReturn, TypeAlias, cast
 
@@ -49,6 +49,8 @@ _PLAINER = {"input data was truncated": "it is empty, or ends in the middle"}
 """Plainer words for msgspec's own."""
 _OUT_OF_RANGE = "Number out of range"
 """The words of msgspec for a number that is not finite."""
+_SEARCHED_BYTES = 65_536
+"""The longest text that is searched for the place of such a number: some milliseconds of work."""
 _PLACE = r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$"
 _STEP = r"\[(?P<index>\d+)\]|\.(?P<name>[^.\[]+)|\[\.\.\.\]"
 _one_at_a_time = RLock()
@@ -111,24 +113,30 @@ def decode_error(error: msgspec.DecodeError, text: bytes = b"") -> DecodeError:
 
 
 def _steps_to_infinity(text: bytes) -> list[str | int]:
-    """The names and indices that lead to the first number of a text that is out of range; none where it is not found.
+    """The names and indices that lead to the first number of a short text that is out of range; none for others.
 
     msgspec names no place inside of members that a type does not declare, nor one outside of the part that it read.
     """
+    if len(text) > _SEARCHED_BYTES:
+        return []
     try:
-        left: list[tuple[list[str | int], Any]] = [([], msgspec.json.Decoder(float_hook=float).decode(text))]
+        whole = msgspec.json.Decoder(float_hook=float).decode(text)
     except FOREIGN:
         return []
-    while left:
-        steps, value = left.pop()
-        if isinstance(value, float) and math.isinf(value):
-            return [step for step in steps if step != EXTRA]
-        inner: list[tuple[Any, Any]] = []
-        if isinstance(value, dict):
-            inner = list(cast("dict[str, Any]", value).items())
-        elif isinstance(value, list):
-            inner = list(enumerate(cast("list[Any]", value)))
-        left += [([*steps, step], item) for step, item in reversed(inner)]
+    steps: list[str | int] = []
+    levels: list[Iterator[tuple[str | int, Any]]] = [iter([(EXTRA, whole)])]
+    while levels:
+        for step, value in levels[-1]:
+            if isinstance(value, float) and math.isinf(value):
+                return [each for each in (*steps, step) if each != EXTRA]
+            if isinstance(value, dict | list):
+                steps.append(step)
+                inner = cast("dict[str, Any] | list[Any]", value)
+                levels.append(iter(inner.items()) if isinstance(inner, dict) else iter(enumerate(inner)))
+                break
+        else:
+            levels.pop()
+            del steps[-1:]
     return []
 
 

@@ -163,7 +163,7 @@ def test_an_error_of_which_nothing_is_said_is_none(error: object) -> None:
             assert fold(events(name, {**body, "error": error})).parts == (TextPart("Hi"),)
 
 
-@pytest.mark.parametrize("body", [b"[]", b"[DONE]", b"[1]", b'["x"]'])
+@pytest.mark.parametrize("body", [b"[]", b"[DONE]", b"[1]", b'["x"]', b'[{"text":"\\"error\\""}]', b'["error"]'])
 def test_a_list_is_an_error_of_google_only_where_it_holds_one(body: bytes) -> None:
     """Any other list cannot be read, and says nothing of a reason."""
     with pytest.raises(DecodeError):

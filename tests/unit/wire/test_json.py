@@ -247,6 +247,12 @@ def test_a_wrong_value_is_named_with_its_place(data: bytes, path: str, words: st
     assert words in error.message
 
 
+def test_the_place_of_a_number_is_looked_for_in_short_texts_alone() -> None:
+    """Whoever sends megabytes does not choose how long somebody looks for a place in them."""
+    assert refusal(b'{"model":"x","surprise":[%b1e999]}' % (b"[0]," * 100)).path == "/surprise/100"
+    assert refusal(b'{"model":"x","surprise":[%b1e999]}' % (b"[0]," * 20_000)).path == ""
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, no_answer
 from interlingua.dialects._bounds import GOOGLE
 from interlingua.dialects._errors.bodies import read_error
-from interlingua.dialects._members import is_object, merge_members, passing
+from interlingua.dialects._members import is_list, is_object, merge_members, passing
 from interlingua.dialects._request import CORE, Knobs, RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
 from interlingua.dialects.google.citations import CITATIONS, read_citations
@@ -35,10 +35,11 @@ from interlingua.dialects.google.wire import (
     ToolConfigWire,
     ToolWire,
 )
-from interlingua.errors import DecodeError
+from interlingua.errors import DecodeError, WireError
 from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
 from interlingua.types.response import Alternative, Response
 from interlingua.types.tool import OpaqueTool, Tool
+from interlingua.wire.json import decode_any
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
@@ -326,7 +327,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    if reply.body.lstrip()[:1] == b"[" and b'"error"' in reply.body:
+    if reply.body.lstrip()[:1] == b"[" and _holds_error(reply.body):
         raise decode_error(reply, context)
     repairs: list[str] = []
     wire = read_answer(reply.body, ResponseWire, repairs)
@@ -421,6 +422,15 @@ def _cite(parts: list[Part], members: dict[str, Any]) -> None:
             cited = [one for name in names for one in read_citations(name, members.pop(name), part.text)]
             parts[place] = TextPart(part.text, tuple(cited), part.cache, part.sealed, part.extra)
             return
+
+
+def _holds_error(body: bytes) -> bool:
+    """Whether a list is one of errors, as Google sends them where a stream was asked for."""
+    try:
+        value = decode_any(body, repairs=[])
+    except WireError:
+        return False
+    return is_list(value) and any(is_object(item) and item.get("error") for item in value)
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
