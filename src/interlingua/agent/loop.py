@@ -194,22 +194,18 @@ def _judge(work: Work, state: RunState, answer: Response[Any]) -> None:
     elif reason == "length" and (work.output is None or not answer.text.strip()):
         state.stop("length", cut_advice(answer))
     elif _is_blank(answer):
-        _ask_again(work, state)
+        # A model that stopped without a word is told that it has to go on.
+        blank = 0
+        for step in reversed(state.steps):
+            if not _is_blank(step.response):
+                break
+            blank += 1
+        if blank > work.desk.limits.max_blank_answers:
+            state.stop("blank")
+        else:
+            state.say(user(BLANK))
     elif not state.injected:
         _settle(work, state, answer)
-
-
-def _ask_again(work: Work, state: RunState) -> None:
-    """Say to a model that stopped without a word that it has to go on."""
-    blank = 0
-    for step in reversed(state.steps):
-        if not _is_blank(step.response):
-            break
-        blank += 1
-    if blank > work.desk.limits.max_blank_answers:
-        state.stop("blank")
-    else:
-        state.say(user(BLANK))
 
 
 def _is_blank(answer: Response[Any]) -> bool:

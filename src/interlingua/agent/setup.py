@@ -106,7 +106,16 @@ class Setup(Generic[T]):
 
         Raises: UsageError and its kinds for what cannot be.
         """
-        _check_names(options)
+        fields = AgentOptions.__annotations__
+        for name in options:
+            if name in _ELSEWHERE:
+                raise UsageError(f"an agent has no option {name!r}: {_ELSEWHERE[name]}")
+            if name not in fields:
+                from difflib import get_close_matches
+
+                near = get_close_matches(name, fields, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise UsageError(f"an agent has no option {name!r}{hint}; options of the model go to il.model(…)")
         self.model: Face = model if isinstance(model, Face) else Face(model)
         """The model that it asks."""
         self.output: object = output
@@ -195,20 +204,6 @@ class Setup(Generic[T]):
             why = verdict if isinstance(verdict, str) else ""
             state.decide(call_id, Decision(approved=verdict is True, why=why))
         return work, state
-
-
-def _check_names(options: Mapping[str, Any]) -> None:
-    """Raise UsageError for a name that is no option."""
-    fields = AgentOptions.__annotations__
-    for name in options:
-        if name in _ELSEWHERE:
-            raise UsageError(f"an agent has no option {name!r}: {_ELSEWHERE[name]}")
-        if name not in fields:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, fields, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise UsageError(f"an agent has no option {name!r}{hint}; options of the model go to il.model(…)")
 
 
 _ELSEWHERE = {

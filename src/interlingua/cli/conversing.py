@@ -145,7 +145,13 @@ class _Turn:
             cost = reply.cost_usd
             self._cost_usd = None if cost is None or self._cost_usd is None else self._cost_usd + cost
             if self._question.toolbox is None or not reply.tool_calls:
-                self._tell_end(reply)
+                if reply.finish_reason in _ENDS:
+                    note(_ENDS[reply.finish_reason])
+                for part in reply.parts:
+                    if isinstance(part, RefusalPart):
+                        note(f"the model refused: {shortened(part.text)}")
+                if self._manner.usage:
+                    note(f"{counts_told(self._usage, self._cost_usd)}; {reply.model}", head="usage: ")
                 return reply
             prompt, history = self._run_tools(reply), reply
         raise Error(f"{self._model.spec} still calls tools after {MAX_STEPS} answers; nothing more was run")
@@ -200,15 +206,6 @@ class _Turn:
         if decision is True:
             return None
         return error_result(call, f"the call of {call.name} was not approved{f': {decision}' if decision else ''}")
-
-    def _tell_end(self, reply: Response[Any]) -> None:
-        if reply.finish_reason in _ENDS:
-            note(_ENDS[reply.finish_reason])
-        for part in reply.parts:
-            if isinstance(part, RefusalPart):
-                note(f"the model refused: {shortened(part.text)}")
-        if self._manner.usage:
-            note(f"{counts_told(self._usage, self._cost_usd)}; {reply.model}", head="usage: ")
 
     def _say(self, text: str, *, head: str = "") -> None:
         if not self._manner.quiet:

@@ -303,23 +303,19 @@ def _opened(*, create: bool = False) -> Generator[sqlite3.Connection | None]:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
         with closing(sqlite3.connect(path, timeout=LOCK_S)) as database, database:
-            _ensure_tables(database)
+            database.execute("PRAGMA foreign_keys = ON")
+            version = database.execute("PRAGMA user_version").fetchone()[0]
+            if version > VERSION:
+                raise ConfigError(f"{path} was written by a newer interlingua; {HISTORY_VARIABLE}=0 goes without it")
+            if version < VERSION:
+                for statement in _TABLES.split(";"):
+                    database.execute(statement)
+                database.execute(f"PRAGMA user_version = {VERSION}")
             yield database
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
     except sqlite3.Error as error:
         raise ConfigError(f"{path} cannot be used: {error}; `il history --clear` deletes it") from None
-
-
-def _ensure_tables(database: sqlite3.Connection) -> None:
-    database.execute("PRAGMA foreign_keys = ON")
-    version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
-        raise ConfigError(f"{history_path()} was written by a newer interlingua; {HISTORY_VARIABLE}=0 goes without it")
-    if version < VERSION:
-        for statement in _TABLES.split(";"):
-            database.execute(statement)
-        database.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _text(part: object) -> str:

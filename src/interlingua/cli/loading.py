@@ -118,7 +118,18 @@ def _module(text: str, option: str) -> tuple[ModuleType, str]:
         raise UsageError(f"{option}{text}: there is no file {place}")
     try:
         if is_file:
-            return _of_file(Path(place).expanduser()), name
+            from importlib.util import module_from_spec, spec_from_file_location
+
+            path = Path(place).expanduser()
+            _look_in(str(path.resolve().parent))  # its neighbours can be imported by it
+            # The name is nobody's: the file may be `json.py`.
+            spec = spec_from_file_location(f"il_file_{path.stem}", path)
+            assert spec is not None, "a .py file has a loader"  # noqa: S101 - an invariant
+            assert spec.loader is not None, "a .py file has a loader"  # noqa: S101 - an invariant
+            module = module_from_spec(spec)
+            sys.modules[module.__name__] = module  # dataclasses and annotations look their module up there
+            spec.loader.exec_module(module)
+            return module, name
         _look_in(str(Path.cwd()))
         return import_module(place), name
     except ModuleNotFoundError as error:
@@ -130,20 +141,6 @@ def _module(text: str, option: str) -> tuple[ModuleType, str]:
         raise UsageError(f"{option}{text}: {why}") from error
     except Exception as error:  # the user's own module may raise anything while it is loaded
         raise UsageError(f"{option}{text}: {place} cannot be loaded: {type(error).__name__}: {error}") from error
-
-
-def _of_file(path: Path) -> ModuleType:
-    """The module in a file; its neighbours can be imported by it."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    _look_in(str(path.resolve().parent))
-    spec = spec_from_file_location(f"il_file_{path.stem}", path)  # a name that is nobody's: the file may be `json.py`
-    assert spec is not None, "a .py file has a loader"  # noqa: S101 - an invariant
-    assert spec.loader is not None, "a .py file has a loader"  # noqa: S101 - an invariant
-    module = module_from_spec(spec)
-    sys.modules[module.__name__] = module  # dataclasses and annotations look their module up there
-    spec.loader.exec_module(module)
-    return module
 
 
 def _look_in(directory: str) -> None:

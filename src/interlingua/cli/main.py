@@ -131,7 +131,16 @@ def _run(name: str, arguments: list[str]) -> int:
         raise UsageError(f"no command {shown(name)}{near(name, tuple(COMMANDS)) or '; `il --help` lists them'}")
     from importlib import import_module
 
-    _load_quickly()
+    if "msgspec" not in sys.modules:
+        # Spare a process that lives for one command what takes a fifth of its start: msgspec loads typing_extensions
+        # wherever that is installed, though `typing` has all that it asks for; and garbage is looked for all the while
+        # modules are loaded, when there is none.
+        gc.set_threshold(50_000)
+        modules = cast("dict[str, ModuleType | None]", sys.modules)
+        if modules.setdefault("typing_extensions", None) is None:
+            import msgspec  # noqa: F401  # pyright: ignore[reportUnusedImport]  # that it is loaded now is what counts
+
+            del modules["typing_extensions"]
     from interlingua.cli.parse import parse
 
     if name not in _WITHOUT_KEYS:
@@ -140,19 +149,3 @@ def _run(name: str, arguments: list[str]) -> int:
         use_key_ring()
     command = cast("CommandModule", import_module(f"interlingua.cli.commands.{name}"))
     return command.run(parse(name, COMMANDS[name], command, arguments))
-
-
-def _load_quickly() -> None:
-    """Spare a process that lives for one command what takes a fifth of its start.
-
-    msgspec loads typing_extensions wherever that is installed, though `typing` has all that it asks for; and garbage
-    is looked for all the while modules are loaded, when there is none.
-    """
-    if "msgspec" in sys.modules:
-        return
-    gc.set_threshold(50_000)
-    modules = cast("dict[str, ModuleType | None]", sys.modules)
-    if modules.setdefault("typing_extensions", None) is None:
-        import msgspec  # noqa: F401  # pyright: ignore[reportUnusedImport]  # that it is loaded now is what counts
-
-        del modules["typing_extensions"]

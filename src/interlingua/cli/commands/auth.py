@@ -48,7 +48,11 @@ def run(options: Namespace) -> int:
     elif options.action == "set":
         _set(options.provider)
     else:
-        _remove(options.provider)
+        keys = read_keys()
+        mine = [variable for variable in _variables(options.provider) if variable in keys]
+        if not mine:
+            raise UsageError(f"auth remove {options.provider}: it has no key here; `il auth list` lists the keys")
+        write_keys({variable: key for variable, key in keys.items() if variable not in mine})
     return 0
 
 
@@ -66,14 +70,6 @@ def _set(provider: str) -> None:
     note(f"{provider}: stored as {variable} in {key_ring_path()}")
     if os.environ.get(variable):
         note(f"{variable} is set in the environment, too, and goes before it")
-
-
-def _remove(provider: str) -> None:
-    keys = read_keys()
-    mine = [variable for variable in _variables(provider) if variable in keys]
-    if not mine:
-        raise UsageError(f"auth remove {provider}: it has no key here; `il auth list` lists the keys")
-    write_keys({variable: key for variable, key in keys.items() if variable not in mine})
 
 
 def _list() -> None:

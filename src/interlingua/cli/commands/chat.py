@@ -108,21 +108,21 @@ class _Chat:
             case "/new":
                 self._conversation, self._before, self._files = Conversation(), [], []
             case "/undo":
-                self._undo()
+                if self._before:
+                    self._conversation.take_back(self._before.pop())
+                else:
+                    note("nothing was said here yet")
             case "/file":
                 self._add_file(rest.strip())
             case "/model":
-                self._change_model(rest.strip())
+                spec = rest.strip()
+                self._options.model = spec or self._options.model
+                self._model = model_of(self._options)
+                note(self._model.spec)
             case _ if command.startswith("/") and command[1:].isalpha():
                 note(f"no command {command}; /help lists the commands")
             case _:
                 self._ask(line)
-
-    def _undo(self) -> None:
-        if not self._before:
-            note("nothing was said here yet")
-            return
-        self._conversation.take_back(self._before.pop())
 
     def _add_file(self, path: str) -> None:
         from interlingua.media.parts import file  # who only talks needs none of it
@@ -131,11 +131,6 @@ class _Chat:
             self._files.append(file(path))
         except (Error, OSError) as error:
             note(error.message if isinstance(error, Error) else f"{path}: {error.strerror}")
-
-    def _change_model(self, spec: str) -> None:
-        self._options.model = spec or self._options.model
-        self._model = model_of(self._options)
-        note(self._model.spec)
 
     def _ask(self, line: str) -> None:
         """Ask; what fails is told, and the conversation stays as it was."""

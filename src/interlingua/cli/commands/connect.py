@@ -47,7 +47,11 @@ def run(options: Namespace) -> int:
     from interlingua.gateway.serving.serve import DEFAULT_PORT
 
     if options.client is None:
-        write("\n".join(_listed()) + "\n")
+        # A line for each client, and one for each coding agent.
+        rows = [(name, client.title, ", ".join(client.surfaces)) for name, client in clients().items()]
+        rows += [(name, agent.title, "a coding agent; see `il launch`") for name, agent in AGENTS.items()]
+        wide, title = max(len(row[0]) for row in rows), max(len(row[1]) for row in rows)
+        write("".join([f"{name:<{wide}}  {what:<{title}}  {state}\n" for name, what, state in rows]))
         return 0
     model = options.model or os.environ.get("INTERLINGUA_MODEL") or DEFAULT_MODEL
     if set(model) & set("\"'\\\n{}"):
@@ -74,14 +78,3 @@ def run(options: Namespace) -> int:
         raise UsageError(f"no client {shown(options.client)}{hint}")
     write("\n".join(printed) + "\n")
     return 0
-
-
-def _listed() -> list[str]:
-    """A line for each client, and one for each coding agent."""
-    from interlingua.cli.agents import AGENTS
-    from interlingua.cli.clients import clients
-
-    rows = [(name, client.title, ", ".join(client.surfaces)) for name, client in clients().items()]
-    rows += [(name, agent.title, "a coding agent; see `il launch`") for name, agent in AGENTS.items()]
-    wide, title = max(len(row[0]) for row in rows), max(len(row[1]) for row in rows)
-    return [f"{name:<{wide}}  {what:<{title}}  {state}" for name, what, state in rows]

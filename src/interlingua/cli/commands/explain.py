@@ -77,30 +77,22 @@ def _plan(options: Namespace) -> Plan:
 
 def _plan_of_file(options: Namespace) -> Plan:
     """The plan of a request in a file; what the command line says replaces what stands there."""
+    from pathlib import Path
+
     import msgspec
 
     from interlingua.client.model import Model
     from interlingua.client.options import Settings, settle
 
-    request = _request(options.request)
+    try:
+        data = Path(options.request).expanduser().read_bytes()
+        request = _canonical(data) if b'"interlingua"' in data[:200] else _chat(data)
+    except OSError as error:
+        raise UsageError(f"--request {options.request}: cannot be read: {error.strerror}") from None
+    except Error as error:
+        raise UsageError(f"--request {options.request}: {error.message}") from None
     settings = settle(Settings(request=msgspec.structs.replace(request, messages=())), knobs_of(options))
     return Model(model_of(options).spec, settings).explain((), history=request.messages)
-
-
-def _request(name: str) -> Request:
-    """The request in a file.
-
-    Raises: UsageError for a file that cannot be read or holds something else.
-    """
-    from pathlib import Path
-
-    try:
-        data = Path(name).expanduser().read_bytes()
-        return _canonical(data) if b'"interlingua"' in data[:200] else _chat(data)
-    except OSError as error:
-        raise UsageError(f"--request {name}: cannot be read: {error.strerror}") from None
-    except Error as error:
-        raise UsageError(f"--request {name}: {error.message}") from None
 
 
 def _canonical(data: bytes) -> Request:

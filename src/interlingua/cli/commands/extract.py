@@ -108,7 +108,19 @@ def run(options: Namespace) -> int:
     )
     work = Work[Any](model, terms)
     if options.dry_run:
-        return _survey(work, terms, inputs)
+        # Every file with what it becomes and whether it would be asked about.
+        from interlingua.client.journal import read_batches, read_known  # only a dry run reads what it does not open
+
+        entries = read_known(terms.journal or "")
+        waiting = {name for record in read_batches(terms.journal or "") for name in record.ids}
+        states = [
+            _state(work.begin(source, position), entries, waiting, terms) for position, source in enumerate(inputs)
+        ]
+        for source, (state, words) in zip(inputs, states, strict=True):
+            write(f"{state:<7} {source.key}: {words}\n")
+        open_count = sum(state in ("new", "again") for state, _ in states)
+        note(f"{open_count} of {len(inputs)} would be sent; nothing was sent")
+        return 0
     if options.rows:
         sources = chain.from_iterable([rows(file.path, options.rows) for file in inputs])
         return _extract(work, _items(work, terms, model, sources, options.engine), model, None)
@@ -227,20 +239,6 @@ class _Tally:
 
 
 # What would be done
-
-
-def _survey(work: Work[Any], terms: Terms, inputs: list[InputFile]) -> int:
-    """Every file with what it becomes and whether it would be asked about."""
-    from interlingua.client.journal import read_batches, read_known  # only a dry run reads what it does not open
-
-    entries = read_known(terms.journal or "")
-    waiting = {name for record in read_batches(terms.journal or "") for name in record.ids}
-    states = [_state(work.begin(source, position), entries, waiting, terms) for position, source in enumerate(inputs)]
-    for source, (state, words) in zip(inputs, states, strict=True):
-        write(f"{state:<7} {source.key}: {words}\n")
-    open_count = sum(state in ("new", "again") for state, _ in states)
-    note(f"{open_count} of {len(inputs)} would be sent; nothing was sent")
-    return 0
 
 
 def _state(begun: Task | Item[Any], entries: dict[str, Known], waiting: set[str], terms: Terms) -> tuple[str, str]:

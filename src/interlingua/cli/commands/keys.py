@@ -12,7 +12,6 @@ from interlingua.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from interlingua.gateway.keys.accounts import Row
     from interlingua.gateway.keys.database import KeyDatabase
     from interlingua.gateway.keys.shared_keys import SharedKeyDatabase
     from interlingua.gateway.keys.terms import Terms
@@ -344,7 +343,18 @@ def _usage(options: Namespace, database: Database) -> None:
         write(_json({"usage": usage, "budgets": budgets}))
         return
     if rows:
-        write(_usage_table(rows))
+        from interlingua.cli.table import table
+        from interlingua.gateway.keys.terms import money
+
+        cells: list[tuple[str, ...]] = []
+        for row in rows:
+            # The cost as far as it is known; with a plus where the price of some calls is not.
+            cost = f"{money(row.nano_usd)}{' +' if row.unpriced else ''}"
+            if row.unpriced and row.unpriced >= row.requests - row.failed:
+                cost = "-"
+            counts = [f"{count:,}" for count in (row.requests, row.failed, row.input_tokens, row.output_tokens)]
+            cells.append((row.key, row.day, row.model or "-", *counts, cost))
+        write(table(("key", "day", "model", "requests", "failed", "input", "output", "cost"), cells))
     else:
         note("nothing was used")
     if budgets:
@@ -379,21 +389,6 @@ def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: Database
                 }
             )
     return lines
-
-
-def _usage_table(rows: list[Row]) -> str:
-    from interlingua.cli.table import table
-    from interlingua.gateway.keys.terms import money
-
-    cells: list[tuple[str, ...]] = []
-    for row in rows:
-        # The cost as far as it is known; with a plus where the price of some calls is not.
-        cost = f"{money(row.nano_usd)}{' +' if row.unpriced else ''}"
-        if row.unpriced and row.unpriced >= row.requests - row.failed:
-            cost = "-"
-        counts = [f"{count:,}" for count in (row.requests, row.failed, row.input_tokens, row.output_tokens)]
-        cells.append((row.key, row.day, row.model or "-", *counts, cost))
-    return table(("key", "day", "model", "requests", "failed", "input", "output", "cost"), cells)
 
 
 def _budget_table(budgets: list[dict[str, Any]]) -> str:

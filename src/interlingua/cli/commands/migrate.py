@@ -44,7 +44,17 @@ def run(options: Namespace) -> int:
     from interlingua.cli.litellm.convert import convert
 
     path = Path(options.file).expanduser()
-    made = convert(_read(path), path.name, options.output or "gateway.toml")
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise UsageError(f"{path.name}: larger than {MAX_BYTES} bytes")
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path.name}: not UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    made = convert(text, path.name, options.output or "gateway.toml")
     if options.output is None:
         write(made.toml)
         for line in made.report:
@@ -60,16 +70,3 @@ def run(options: Namespace) -> int:
         raise UsageError(f"{output.name} cannot be written: {error.strerror}") from None
     write("".join(f"{line}\n" for line in made.report))
     return 0
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise UsageError(f"{path.name}: larger than {MAX_BYTES} bytes")
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path.name}: not UTF-8") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None

@@ -236,7 +236,18 @@ def _balanced(members: list[Deployment], strategy: str, names: Names, source: st
         target = f"{names.of(one.account)}/{one.model}"
         weights[target] = weights.get(target, 0) + _weight(one, weighed)
         if "weight" in one.params:
-            _say_weight(one, strategy, len(members), report)
+            param = one.params["weight"]
+            number = (
+                not isinstance(param.value, bool) and isinstance(param.value, int | float) and 0 <= param.value < 10**12
+            )
+            if not number:
+                report.say(param.path, "missing", "no number from 0 on")
+            elif len(members) == 1:
+                report.say(param.path, "needless", "there is nothing beside it")
+            elif strategy != "weighted":
+                report.say(param.path, "missing", f'weights go with policy "weighted", not with "{strategy}"')
+            else:
+                report.say(param.path, "becomes", "weights of the alias")
     if len(weights) == 1:
         return Alias(tuple(weights), source=source)
     usable = strategy == "weighted" and any(weights.values()) and len(set(weights.values())) > 1
@@ -248,19 +259,6 @@ def _weight(one: Deployment, weighed: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10**12:
         return 0
     return value
-
-
-def _say_weight(one: Deployment, strategy: str, count: int, report: Report) -> None:
-    param = one.params["weight"]
-    number = not isinstance(param.value, bool) and isinstance(param.value, int | float) and 0 <= param.value < 10**12
-    if not number:
-        report.say(param.path, "missing", "no number from 0 on")
-    elif count == 1:
-        report.say(param.path, "needless", "there is nothing beside it")
-    elif strategy != "weighted":
-        report.say(param.path, "missing", f'weights go with policy "weighted", not with "{strategy}"')
-    else:
-        report.say(param.path, "becomes", "weights of the alias")
 
 
 def _limit(one: Deployment, target: str, models: Models, report: Report) -> None:
