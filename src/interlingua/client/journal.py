@@ -166,7 +166,17 @@ class Journal:
             raise UsageError(f"the journal {self._name} cannot be opened: {error.strerror}") from None
         try:
             _await_lock(self._file, self._name, wait_s)
-            self._places = self._read()
+            # A last line without its end is completed or cut off.
+            entries, ending = _index(self._name)
+            place, rest = ending
+            if rest and _head(rest) is not None:
+                os.write(self._file, b"\n")
+                entries.update(_index(self._name)[0])
+            elif rest:
+                if not (rest.startswith(_BEGINNING) or _BEGINNING.startswith(rest)):
+                    raise UsageError(f"{self._name} ends with something that no journal holds; give another file")
+                os.ftruncate(self._file, place)
+            self._places = entries
         except BaseException:
             os.close(self._file)
             raise
@@ -239,19 +249,6 @@ class Journal:
                     raise
                 raise Error(f"the journal {self._name} cannot be written: {error.strerror}") from None
             self._places[identity] = Known(place, len(line), failed)
-
-    def _read(self) -> dict[str, Known]:
-        """Where every line is; a last line without its end is completed or cut off."""
-        entries, ending = _index(self._name)
-        place, rest = ending
-        if rest and _head(rest) is not None:
-            os.write(self._file, b"\n")
-            entries.update(_index(self._name)[0])
-        elif rest:
-            if not (rest.startswith(_BEGINNING) or _BEGINNING.startswith(rest)):
-                raise UsageError(f"{self._name} ends with something that no journal holds; give another file")
-            os.ftruncate(self._file, place)
-        return entries
 
 
 def read_entry(line: bytes) -> Entry:

@@ -63,17 +63,13 @@ def _read(entry: object, place: int, dialect: Dialect, changes: list[Change] | N
         raise DecodeError(f"{where}: a definition is a tool or a dict, not {type(entry).__name__}", path=f"/{place}")
     for tool in tools:
         if isinstance(tool, Tool):
-            _check(tool, where)
+            from interlingua.schema.validate import check_schema  # only who has tools pays for it
+
+            if not tool.name:
+                raise SchemaError(f"{where}: a tool must have a name")
+            if tool.freeform is None:
+                check_schema(tool.parameters, where=f"{where} (tool {tool.name})")
     return tools
-
-
-def _check(tool: Tool, where: str) -> None:
-    from interlingua.schema.validate import check_schema  # only who has tools pays for it
-
-    if not tool.name:
-        raise SchemaError(f"{where}: a tool must have a name")
-    if tool.freeform is None:
-        check_schema(tool.parameters, where=f"{where} (tool {tool.name})")
 
 
 def _decode(

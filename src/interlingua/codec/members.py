@@ -138,23 +138,19 @@ def encode_result(
     try:
         encoded = service.encode(Request(messages=turns))
     except UsageError as error:
-        raise _of_results(error) from None
+        # The places are those in what the caller gave.
+        error.args = (error.message.replace("/messages/2/parts/", "results/"), *error.args[1:])
+        if isinstance(error, UnsupportedError):
+            moves: list[Change] = []
+            collect(moves, error.changes, _RESULTS)
+            error.changes = tuple(moves)
+        raise error from None
     collect(changes, encoded.changes, _RESULTS)
     history = cast("list[JsonObject]", body_of(encoded)[history_of(service.dialect)])
     last = max(
         place for place, entry in enumerate(history) if entry.get("role") in _SPEAKERS or entry.get("type") in _CALLS
     )
     return history[last + 1 :]
-
-
-def _of_results(error: UsageError) -> UsageError:
-    """The error of results, its places those in what the caller gave."""
-    error.args = (error.message.replace("/messages/2/parts/", "results/"), *error.args[1:])
-    if isinstance(error, UnsupportedError):
-        changes: list[Change] = []
-        collect(changes, error.changes, _RESULTS)
-        error.changes = tuple(changes)
-    return error
 
 
 def _encode_tools(tools: tuple[Tool | OpaqueTool, ...], service: Service) -> Encoded:

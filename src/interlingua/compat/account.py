@@ -141,7 +141,10 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
             registry.register_provider(row, key=key)
             face = Face(f"{_SERVER}/{model}", settings, registry=registry)
             return job_of(face, request.messages, None, {}, output)
-        job = job_of(Face(_spec(model, dialect), settings), request.messages, None, {}, output)
+        # Names without a provider are aliases, or OpenAI's.
+        names = [name.strip() for name in model.split(",")]
+        spec = ",".join([name if "/" in name or _is_alias(name) else f"{_HOSTS[dialect]}/{name}" for name in names])
+        job = job_of(Face(spec, settings), request.messages, None, {}, output)
         return job if self.api_key is None else replace(job, lanes=self._keyed(job.lanes, self.api_key))
 
     def _keyed(self, lanes: tuple[Lane, ...], key: Secret) -> tuple[Lane, ...]:
@@ -159,12 +162,6 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 
 _SERVER = "openai-compatible"
 """The name in answers and errors of a server that is known by its address alone."""
-
-
-def _spec(model: str, dialect: str) -> str:
-    """The spec of a model's name: names without a provider are aliases, or OpenAI's."""
-    names = [name.strip() for name in model.split(",")]
-    return ",".join([name if "/" in name or _is_alias(name) else f"{_HOSTS[dialect]}/{name}" for name in names])
 
 
 def _is_alias(name: str) -> bool:

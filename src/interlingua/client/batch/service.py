@@ -48,7 +48,6 @@ if TYPE_CHECKING:
         Batches,
         BatchInfo,
         BatchOrder,
-        BatchPage,
         BatchResult,
         StrangeEntry,
     )
@@ -245,7 +244,12 @@ class BatchService(NamedTuple):
         while place not in places and len(places) < MAX_PAGES:
             places.add(place)
             page = yield from self.look(self.batches.list(place), self.batches.read_list)
-            self._check_page(page, record)
+            # Entries that show no batch are warned of; none may carry the mark that is looked for.
+            for entry in page.strange:
+                if entry.mark == record.mark:
+                    raise self._unclear(f"the batch of this journal cannot be read: {entry.problem}")
+            if page.strange:
+                warn_line(f"{self.lane.endpoint.spec}: {skipped_line(page.strange)}")
             for info in page.batches:
                 if info.mark == record.mark or (
                     info.mark is None
@@ -263,17 +267,6 @@ class BatchService(NamedTuple):
             if not place:
                 return None
         raise self._unclear("its list of batches has no end that can be reached")
-
-    def _check_page(self, page: BatchPage, record: BatchRecord) -> None:
-        """Warn of entries that show no batch.
-
-        Raises: DecodeError for one that carries the mark that is looked for.
-        """
-        for entry in page.strange:
-            if entry.mark == record.mark:
-                raise self._unclear(f"the batch of this journal cannot be read: {entry.problem}")
-        if page.strange:
-            warn_line(f"{self.lane.endpoint.spec}: {skipped_line(page.strange)}")
 
     def _unclear(self, why: str) -> DecodeError:
         return DecodeError(

@@ -79,7 +79,15 @@ def mapped_on_ray(
     Raises: what the inputs raise; UsageError for a journal that cannot be used and for what would fail every input;
         ConfigError where Ray is not installed; Error when a journal cannot be written.
     """
-    ray = _ray_at(cluster)
+    try:
+        ray = import_module("ray")
+    except ImportError:
+        raise ConfigError("engine='ray' needs the [ray] extra: pip install 'interlingua[ray]'") from None
+    if not ray.is_initialized():
+        try:
+            ray.init(cluster.address, include_dashboard=False, log_to_driver=False)
+        except ConnectionError as error:
+            raise ConfigError(f"the cluster {cluster.address or ''} cannot be reached: {error}") from None
     run = _Run(ray, face, terms, cluster)
     out: deque[_Shard] = deque()
     coming = _shards(inputs, shard_size(cluster, terms))
@@ -116,7 +124,10 @@ class _Run:
         self._key = terms.key
         question = question_of(face, terms)
         slots = max(1, int(ray.cluster_resources().get("CPU", 1) / cluster.processors))
-        workers = min([cluster.workers or slots, *_counts(question)])  # each has a part of every limit
+        counts = [
+            number for _, allowed in question.limits for number in (allowed.concurrency, allowed.rpm, allowed.tpm)
+        ]
+        workers = min([cluster.workers or slots, *[number for number in counts if number is not None]])
         self.room: int = workers * SHARDS_PER_WORKER if workers >= slots else workers
         """How many shards may be out."""
         try:
@@ -208,26 +219,3 @@ def _read_index(journal: str) -> tuple[tuple[str, ...], Any] | None:
     """Where every finished input is, as values that all workers of a machine share; None for none. In a worker."""
     index = place_of(journal).read_index()
     return (index.names, import_module("numpy").frombuffer(index.rows, "u1")) if len(index) else None
-
-
-def _counts(question: Question) -> list[int]:
-    """Every number of the limits."""
-    counts = [number for _, allowed in question.limits for number in (allowed.concurrency, allowed.rpm, allowed.tpm)]
-    return [number for number in counts if number is not None]
-
-
-def _ray_at(cluster: Cluster) -> Any:
-    """Ray, connected to the cluster.
-
-    Raises: ConfigError where it is not installed, or the cluster cannot be reached.
-    """
-    try:
-        ray = import_module("ray")
-    except ImportError:
-        raise ConfigError("engine='ray' needs the [ray] extra: pip install 'interlingua[ray]'") from None
-    if not ray.is_initialized():
-        try:
-            ray.init(cluster.address, include_dashboard=False, log_to_driver=False)
-        except ConnectionError as error:
-            raise ConfigError(f"the cluster {cluster.address or ''} cannot be reached: {error}") from None
-    return ray

@@ -163,7 +163,18 @@ class Webhook(Hook):
         Raises: ContentPolicyViolationError where it refuses; InternalServerError for what is no answer.
         """
         try:
-            answer = _answer(reply)
+            if reply.status != 200:
+                raise DecodeError(f"status {reply.status}", path="")
+            if len(reply.body) > MAX_REPLY_BYTES:
+                raise LimitExceededError(f"{len(reply.body):,} bytes, and {MAX_REPLY_BYTES:,} are the most")
+            try:
+                text = reply.body.decode()
+            except UnicodeDecodeError:
+                raise DecodeError("no text in UTF-8", path="") from None
+            parsed = parse_unique(text)  # of two actions none is taken
+            if not isinstance(parsed, dict):
+                raise DecodeError("no JSON object", path="")
+            answer = cast("dict[str, Any]", parsed)
             match answer.get("action"):
                 case "allow":
                     return same
@@ -193,25 +204,6 @@ class Webhook(Hook):
         raise InternalServerError(
             f"the {self.name} gave no answer ({type(error).__name__}), so that nothing is let through", status=503
         ) from None
-
-
-def _answer(reply: HttpReply) -> dict[str, Any]:
-    """The object that a service answered with.
-
-    Raises: DecodeError, LimitExceededError.
-    """
-    if reply.status != 200:
-        raise DecodeError(f"status {reply.status}", path="")
-    if len(reply.body) > MAX_REPLY_BYTES:
-        raise LimitExceededError(f"{len(reply.body):,} bytes, and {MAX_REPLY_BYTES:,} are the most")
-    try:
-        text = reply.body.decode()
-    except UnicodeDecodeError:
-        raise DecodeError("no text in UTF-8", path="") from None
-    answer = parse_unique(text)  # of two actions none is taken
-    if not isinstance(answer, dict):
-        raise DecodeError("no JSON object", path="")
-    return cast("dict[str, Any]", answer)
 
 
 def _context_members(context: HookContext) -> dict[str, Any]:

@@ -154,7 +154,17 @@ def settled(job: Job, kind: object, response: Response[Any]) -> Steps[Response[A
         except Error as error:
             error.attempts = (*_tries(response, problem), *error.attempts)
             raise
-        response = _together(response, second, problem)
+        # The second answer becomes that to the first question, with what both took.
+        costs = response.cost_usd, second.cost_usd
+        news = [change for change in second.changes if change not in response.changes]  # what both say is told once
+        response = replace(
+            second,
+            usage=add_usage(response.usage, second.usage),
+            cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
+            attempts=(*_tries(response, problem), *second.attempts),
+            changes=(*response.changes, *news, _repaired("output_asked_again", "asked again with the problems")),
+            request=response.request,
+        )
         job = later(job, job.clock() - started)
 
 
@@ -175,20 +185,6 @@ def _again(job: Job, response: Response[Any], error: OutputError) -> Job:
     specs = [lane.endpoint.spec for lane in job.lanes]
     lanes = job.lanes[specs.index(response.model) :] if response.model in specs else job.lanes
     return replace(job, request=replace(job.request, messages=messages), lanes=lanes, ranking=None)
-
-
-def _together(first: Response[Any], second: Response[Any], error: OutputError) -> Response[Any]:
-    """The second answer as the answer to the first question, with what both took."""
-    costs = first.cost_usd, second.cost_usd
-    news = [change for change in second.changes if change not in first.changes]  # what both say is told once
-    return replace(
-        second,
-        usage=add_usage(first.usage, second.usage),
-        cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
-        attempts=(*_tries(first, error), *second.attempts),
-        changes=(*first.changes, *news, _repaired("output_asked_again", "asked again with the problems")),
-        request=first.request,
-    )
 
 
 def _tries(response: Response[Any], error: OutputError) -> tuple[Attempt, ...]:
