@@ -121,7 +121,12 @@ class ConvertingDecoder:
             case ToolCallDelta(index=index, choice=choice) if (choice, index) in self._pending_blocks:
                 return ()
             case TextDelta():
-                return self._text(event)
+                place = event.choice, event.index
+                if place in self._pending_blocks:
+                    return ()
+                unfencer = self._unfencers.get(place)
+                text = event.text if unfencer is None else unfencer.feed(event.text)
+                return (TextDelta(event.index, text, event.choice),) if text else ()
             case BlockEnd():
                 return self._end(event)
             case ToolCallReady(index=index, call=call, choice=choice):
@@ -145,14 +150,6 @@ class ConvertingDecoder:
             self._pending_blocks.add(place)
         elif event.block == "text" and self._undo.fenced:
             self._unfencers[place] = Unfencer()
-
-    def _text(self, event: TextDelta) -> tuple[Event, ...]:
-        place = event.choice, event.index
-        if place in self._pending_blocks:
-            return ()
-        unfencer = self._unfencers.get(place)
-        text = event.text if unfencer is None else unfencer.feed(event.text)
-        return (TextDelta(event.index, text, event.choice),) if text else ()
 
     def _end(self, event: BlockEnd) -> tuple[Event, ...]:
         index, choice = event.index, event.choice

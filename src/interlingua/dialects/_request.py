@@ -128,14 +128,11 @@ class RequestWriter:
         self.cached = tools if type(tools) is CachedTools else None
         """The tools as they were before their schemas were fitted, if they are cached."""
         if (request.tools or request.output_schema is not None) and self.quirks.schema_form != "as_read":
-            self._fit_schemas()
-
-    def _fit_schemas(self) -> None:
-        fitted = fit_request(self.request, self.tool_subset, self.output_subset, self.changes, ways=self._ways())
-        self.request, self.arguments = fitted.request, fitted.arguments
-        self.output, self._is_plain = fitted.output, fitted.is_plain
-        if self.cached is not None and len(self.request.tools) != len(self.cached):  # one was refused, and let go
-            self.cached = None
+            fitted = fit_request(self.request, self.tool_subset, self.output_subset, self.changes, ways=self._ways())
+            self.request, self.arguments = fitted.request, fitted.arguments
+            self.output, self._is_plain = fitted.output, fitted.is_plain
+            if self.cached is not None and len(self.request.tools) != len(self.cached):  # one was refused, and let go
+                self.cached = None
 
     def _ways(self) -> tuple[object, ...]:
         """All that the forms of the tools' schemas depend on besides the tools."""

@@ -15,7 +15,7 @@ from interlingua.wire.json import WireStruct, decode_wire, encode
 from interlingua.wire.thoughts import split_thought
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodedRequest, DecodeOptions, ServerContext
     from interlingua.errors import Error
@@ -80,7 +80,11 @@ def paired_history(
     if paired_calls(messages) is not None:
         return messages
     if options.history == "refuse":
-        _refuse_broken(messages)
+        for place, message in enumerate(messages):
+            for part in message.parts if message.role == "assistant" else ():
+                if type(part) is BrokenToolCall:
+                    call = f"call {part.id!r} (tool {part.name})"
+                    raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
     return prepare_history(messages, options.history, changes, continues=continues)
 
 
@@ -97,14 +101,6 @@ def _told_once(message: Message, changes: Changes, place: int) -> Message:
     changes.add("thinking_repeated", f"/messages/{place}/parts/{first}")
     rest_of_text = (replace(text, text=rest),) if rest else ()
     return replace(message, parts=(*message.parts[:first], *rest_of_text, *message.parts[first + 1 :]))
-
-
-def _refuse_broken(messages: Sequence[Message]) -> None:
-    for place, message in enumerate(messages):
-        for part in message.parts if message.role == "assistant" else ():
-            if type(part) is BrokenToolCall:
-                call = f"call {part.id!r} (tool {part.name})"
-                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
 
 
 def whole_reply(body: bytes, changes: Changes, context: ServerContext, headers: Headers = JSON_HEADERS) -> HttpReply:

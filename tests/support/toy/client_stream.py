@@ -15,7 +15,6 @@ from tests.support.toy.wire import FrameWire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.types.event import Event
 
 __all__ = ["ToyDecoder"]
 
@@ -30,23 +29,16 @@ class ToyDecoder(BuildingDecoder):
         self._framing = SseDecoder()
         self._model = context.target.model
 
-    def _read(self, data: bytes) -> list[Event]:
-        try:
-            for event in self._framing.feed(data):
-                self._take(event.data)
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
-
-    def _take(self, data: bytes) -> None:
-        wire = decode_wire(data, FrameWire)
-        if self.builder.start_event is None:
-            self.builder.start(model=self._model, wire_model=None, id=wire.id)
-        if wire.words:
-            self.builder.text(wire.words)
-        if wire.why is not None:
-            self.builder.finish("stop", wire.why)
-            self.builder.end()
+    def _feed(self, data: bytes) -> None:
+        for event in self._framing.feed(data):
+            wire = decode_wire(event.data, FrameWire)
+            if self.builder.start_event is None:
+                self.builder.start(model=self._model, wire_model=None, id=wire.id)
+            if wire.words:
+                self.builder.text(wire.words)
+            if wire.why is not None:
+                self.builder.finish("stop", wire.why)
+                self.builder.end()
 
     def _close(self) -> None:
         if not self.builder.ended:

@@ -153,7 +153,13 @@ class OpenAIRequestWriter(RequestWriter):
         request, quirks = self.request, self.quirks
         if self._is_bound():
             if quirks.json_mode or not request.json_mode:
-                return self._named()
+                # The server takes the name that the schema gets; the model does not see it.
+                own, rule = request.schema_name, quirks.name_rule
+                legal = map_names((own,), rule)[own] if own and request.output_schema is not None else own
+                if legal == own:
+                    return request
+                self.changes.add("parameter_adjusted", "/schema_name", f"{own!r} is {legal!r} on the wire")
+                return replace(request, schema_name=legal)
             if request.output_schema is not None:
                 return request
             self.changes.add("parameter_adjusted", "/json_mode", "the server has schemas only: that of any object")
@@ -175,15 +181,6 @@ class OpenAIRequestWriter(RequestWriter):
         if self.request.output_schema is None:
             return True
         return self.quirks.output_schema == "json_schema" and self._goes_with_tools()
-
-    def _named(self) -> Request:
-        """The request with a name of the schema that the server takes; the model does not see it."""
-        own, rule = self.request.schema_name, self.quirks.name_rule
-        legal = map_names((own,), rule)[own] if own and self.request.output_schema is not None else own
-        if legal == own:
-            return self.request
-        self.changes.add("parameter_adjusted", "/schema_name", f"{own!r} is {legal!r} on the wire")
-        return replace(self.request, schema_name=legal)
 
     # Knobs
 

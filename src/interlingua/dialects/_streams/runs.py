@@ -112,6 +112,13 @@ class BuildingDecoder(RunDecoder):
         """The changes of reading so far."""
         return self.builder.changes
 
+    def _read(self, data: bytes) -> list[Event]:
+        try:
+            self._feed(data)
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
+
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""
         try:
@@ -126,6 +133,10 @@ class BuildingDecoder(RunDecoder):
             return self.close()
         self._abort(error)
         return self.builder.take()
+
+    @abstractmethod
+    def _feed(self, data: bytes) -> None:
+        """Read what a piece that belongs to no run completes."""
 
     @abstractmethod
     def _close(self) -> None:

@@ -122,7 +122,11 @@ def template_of(data: bytes, member: str, text: str) -> Template | None:
         return None
     tail = string.removeprefix(encode_text(text))
     if tail is string:  # it is written in another way than ours
-        tail = string[_end_of_string(string) :]
+        # The string ends after its first quote that is not escaped.
+        place = string.find(b'"', 1) if string.startswith(b'"') else -1
+        while place > 0 and (place - len(string[:place].rstrip(b"\\"))) % 2:
+            place = string.find(b'"', place + 1)
+        tail = string[place + 1 if place >= 0 else -1 :]
     head = data[: len(data) - len(string)]
     padding = tail.partition(PADDING)[2].lstrip(b" ")
     if padding.startswith(b'"'):
@@ -131,11 +135,3 @@ def template_of(data: bytes, member: str, text: str) -> Template | None:
     else:
         template = Template(head, tail)
     return template if template.text_in(data) == text else None
-
-
-def _end_of_string(data: bytes) -> int:
-    """The place after the string that data begins with: after its first quote that is not escaped; -1 without one."""
-    place = data.find(b'"', 1) if data.startswith(b'"') else -1
-    while place > 0 and (place - len(data[:place].rstrip(b"\\"))) % 2:
-        place = data.find(b'"', place + 1)
-    return place + 1 if place >= 0 else -1

@@ -115,7 +115,11 @@ class _RequestEncoder(RequestWriter):
         if request.cache is not None:
             self.marks.finish(self.wire)
         set_thinking(self.wire, request, self.facts, self.changes)
-        self._budget()
+        # Thinking is given up where the service would refuse it, because the turn before has lost its own.
+        if has_budget(self.wire) and lost_thinking(self.wire.messages):
+            self.wire.thinking = None
+            why = "the calls that are being answered came with thinking that is lost"
+            self.changes.add("parameter_unsupported", "/thinking_budget", why)
         self.wire.messages = cast("list[MessageWire]", self.placed(self.wire.messages, is_bare=self.is_bare))
         if self.wire.tools or request.tool_choice is not None or request.parallel_tool_calls is not None:
             self._choice()
@@ -265,7 +269,10 @@ class _RequestEncoder(RequestWriter):
         if not super().takes(name):
             return False
         is_free = name not in SAMPLING or not has_budget(self.wire)
-        if is_free or self.facts.sampling or _is_neutral(name, self.request):
+        # A knob may say what the service does while it thinks.
+        top_p = self.request.top_p or 0
+        is_neutral = (name == "temperature" and self.request.temperature == 1) or (name == "top_p" and top_p >= 0.95)
+        if is_free or self.facts.sampling or is_neutral:
             return True
         self.changes.add("parameter_unsupported", f"/{name}", "sampling is fixed while the model thinks")
         return False
@@ -313,18 +320,6 @@ class _RequestEncoder(RequestWriter):
                 del members[member]
                 self.changes.add("parameter_unsupported", f"/extra/{NAME}/{member}", f"it needs {beta}")
         return [beta for beta in betas if beta in accepted]
-
-    def _budget(self) -> None:
-        """Give thinking up where the service would refuse it, because the turn before has lost its own."""
-        if has_budget(self.wire) and lost_thinking(self.wire.messages):
-            self.wire.thinking = None
-            why = "the calls that are being answered came with thinking that is lost"
-            self.changes.add("parameter_unsupported", "/thinking_budget", why)
-
-
-def _is_neutral(name: str, request: Request) -> bool:
-    """Whether a knob says what the service does while it thinks."""
-    return (name == "temperature" and request.temperature == 1) or (name == "top_p" and (request.top_p or 0) >= 0.95)
 
 
 # The answer

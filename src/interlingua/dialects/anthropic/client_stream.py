@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects._streams.templates import Template
     from interlingua.stream.build import Block
-    from interlingua.types.event import Event
 
 __all__ = ["MessagesStreamDecoder"]
 
@@ -86,13 +85,9 @@ class MessagesStreamDecoder(BuildingDecoder):
         self._template: Template | None = None
         self._block: Block | None = None
 
-    def _read(self, data: bytes) -> list[Event]:
-        try:
-            for event in self._framing.feed(data):
-                self._event(event.data)
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
+    def _feed(self, data: bytes) -> None:
+        for event in self._framing.feed(data):
+            self._event(event.data)
 
     def _close(self) -> None:
         for event in self._framing.close():
@@ -150,7 +145,17 @@ class MessagesStreamDecoder(BuildingDecoder):
             case "message_stop":
                 self._message_stop()
             case "message":
-                self._whole_message(data)
+                # A whole answer is read as if each of its blocks had come in one piece.
+                repairs: list[str] = []
+                message = decode_wire(data, ResponseWire, repairs=repairs, lenient=True)
+                self.changes.repaired(repairs)
+                self._message_start(EventWire(message=message))
+                for index, block in enumerate(blocks_of(message)):
+                    self._block_start(EventWire(index=index, content_block=block))
+                    self._block_stop(EventWire(index=index))
+                reason = message.stop_reason if isinstance(message.stop_reason, str) else None
+                self._message_delta(EventWire(delta=DeltaWire(stop_reason=reason)))
+                self._message_stop()
             case "ping":
                 pass  # a sign of life
             case _:
@@ -182,19 +187,6 @@ class MessagesStreamDecoder(BuildingDecoder):
             self._flush(self._open.pop(index))
         self._finish_members()
         self.builder.end()
-
-    def _whole_message(self, data: bytes) -> None:
-        """A whole answer: as if each of its blocks had come in one piece."""
-        repairs: list[str] = []
-        message = decode_wire(data, ResponseWire, repairs=repairs, lenient=True)
-        self.changes.repaired(repairs)
-        self._message_start(EventWire(message=message))
-        for index, block in enumerate(blocks_of(message)):
-            self._block_start(EventWire(index=index, content_block=block))
-            self._block_stop(EventWire(index=index))
-        reason = message.stop_reason if isinstance(message.stop_reason, str) else None
-        self._message_delta(EventWire(delta=DeltaWire(stop_reason=reason)))
-        self._message_stop()
 
     def _begin(self) -> None:
         """The start of the answer, which has its name, if the wire has it; else its first content."""

@@ -292,22 +292,17 @@ class MessagesStreamEncoder(ResumingEncoder):
         pieces = [self._finish(self._blocks.pop(event.index), event.part)]
         self._active = self._hot_kind = None
         while self._active is None and self._blocks:
-            pieces.append(self._resume())
-        return b"".join(pieces)
-
-    def _resume(self) -> bytes:
-        """The next block, with everything that waited for its turn."""
-        index = min(self._blocks)
-        block = self._blocks[index]
-        self._active = index
-        pieces: list[bytes] = []
-        for event in block.pending:
-            if isinstance(event, BlockEnd):
-                pieces.append(self._finish(self._blocks.pop(index), event.part))
-                self._active = None
-            else:
-                pieces.append(self._grow(block, event))
-        block.pending = []
+            # The next block comes, with everything that waited for its turn.
+            index = min(self._blocks)
+            block = self._blocks[index]
+            self._active = index
+            for waiting in block.pending:
+                if isinstance(waiting, BlockEnd):
+                    pieces.append(self._finish(self._blocks.pop(index), waiting.part))
+                    self._active = None
+                else:
+                    pieces.append(self._grow(block, waiting))
+            block.pending = []
         return b"".join(pieces)
 
     # Ends
@@ -323,7 +318,16 @@ class MessagesStreamEncoder(ResumingEncoder):
                 self.changes.add("refusal_as_text", path)
                 return self._stop(block)
             case ThinkingPart():
-                return self._finish_thinking(block, part, path)
+                signature = signature_of(part)
+                if signature:
+                    signed = self._opened(block) + self._block_delta(
+                        block, {"type": "signature_delta", "signature": signature}
+                    )
+                    return signed + self._stop(block)
+                if block.number is None and is_redacted(part):
+                    return self._whole(block, part, path)
+                self._note_seal(part.sealed, path)
+                return self._stop(block)
             case ToolCall() | BrokenToolCall():
                 return self._finish_call(block, part, path)
             case _:
@@ -332,16 +336,6 @@ class MessagesStreamEncoder(ResumingEncoder):
     def _note_seal(self, sealed: Any, path: str) -> None:
         if sealed is not None:
             note_seal(self.changes, sealed, path)
-
-    def _finish_thinking(self, block: _Block, part: ThinkingPart, path: str) -> bytes:
-        signature = signature_of(part)
-        if signature:
-            signed = self._opened(block) + self._block_delta(block, {"type": "signature_delta", "signature": signature})
-            return signed + self._stop(block)
-        if block.number is None and is_redacted(part):
-            return self._whole(block, part, path)
-        self._note_seal(part.sealed, path)
-        return self._stop(block)
 
     def _finish_call(self, block: _Block, part: ToolCall | BrokenToolCall, path: str) -> bytes:
         frames = b""

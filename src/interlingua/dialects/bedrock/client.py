@@ -121,7 +121,14 @@ class _RequestEncoder(RequestWriter):
         history = self.taken_media(history)
         self._tools(history)
         self._messages(history)
-        self._thinking()
+        # How hard to think is said in the member for it and in the model's own words.
+        thinking = encode_thinking(self.request, self.facts, self.changes)
+        if thinking is not None:
+            self.fields["thinking"] = thinking
+        effort = self.request.effort
+        budgeted = self.facts.efforts is not None and not self.facts.efforts
+        if effort not in (None, "none") and not budgeted and (word := self.told_effort()) is not None:
+            self.wire.outputConfig = {"effort": word}
         self._choice()
         self._output()
         self._knobs()
@@ -274,16 +281,6 @@ class _RequestEncoder(RequestWriter):
         self.wire.outputConfig = {**(self.wire.outputConfig or {}), "textFormat": form}
         if request.schema_strict is False:
             self.changes.add("strict_unsupported", "/schema_strict", "an output schema always binds")
-
-    def _thinking(self) -> None:
-        """How hard to think, in the member for it and in the model's own words."""
-        thinking = encode_thinking(self.request, self.facts, self.changes)
-        if thinking is not None:
-            self.fields["thinking"] = thinking
-        effort = self.request.effort
-        budgeted = self.facts.efforts is not None and not self.facts.efforts
-        if effort not in (None, "none") and not budgeted and (word := self.told_effort()) is not None:
-            self.wire.outputConfig = {"effort": word}
 
     def _knobs(self) -> None:
         request = self.request

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects.bedrock.wire import ReasoningDeltaWire, StartWire
     from interlingua.stream.build import Block
-    from interlingua.types.event import Event
     from interlingua.wire.eventstream import EventFrame
 
 __all__ = ["ConverseStreamDecoder"]
@@ -76,14 +75,10 @@ class ConverseStreamDecoder(BuildingDecoder):
         """Whether the end of the message came, behind which its counts may follow."""
         return self._stopped or self.builder.ended
 
-    def _read(self, data: bytes) -> list[Event]:
-        try:
-            for frame in self._framing.feed(data):
-                if not self.builder.ended:
-                    self._frame(frame)
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
+    def _feed(self, data: bytes) -> None:
+        for frame in self._framing.feed(data):
+            if not self.builder.ended:
+                self._frame(frame)
 
     def _close(self) -> None:
         self._framing.close()

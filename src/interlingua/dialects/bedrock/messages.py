@@ -181,7 +181,14 @@ class _History:
             self.changes.add("order_changed", f"/messages/{len(self.messages)}", "results of tools are told first")
         parts = decode_content(rest, places)
         if results:
-            self._results(results, members_of(wire, NAME))
+            # Results go before what the same message has said already.
+            extra = members_of(wire, NAME)
+            earlier = self.messages.pop() if self.messages.last_role == "user" else None
+            if earlier is not None:
+                self.changes.add("order_changed", f"/messages/{len(self.messages)}", "results of tools are told first")
+            self._add("tool", results, extra)
+            if earlier is not None:
+                self.messages.append(earlier)
         if parts:
             self._add("user", parts, {} if results else members_of(wire, NAME))
         elif not results:
@@ -203,15 +210,6 @@ class _History:
         members = {**(block.extra or {}), **({"toolResult": rest} if rest else {})}
         extra: Members = {NAME: members} if members else {}
         return ToolResult(call_id, self.names.get(call_id, ""), content, wire.status == "error", None, extra)
-
-    def _results(self, results: Sequence[Part], extra: Members) -> None:
-        """Results go before what the same message has said already."""
-        late = self.messages.pop() if self.messages.last_role == "user" else None
-        if late is not None:
-            self.changes.add("order_changed", f"/messages/{len(self.messages)}", "results of tools are told first")
-        self._add("tool", results, extra)
-        if late is not None:
-            self.messages.append(late)
 
     def _add(self, role: Any, parts: Sequence[Part], extra: Members) -> None:
         """A message, or more of the last one where that has the same role."""

@@ -323,7 +323,15 @@ class BlockEncoder:
             case DocumentPart():
                 return self._document(part, path)
             case AudioPart():
-                return self._sound(part, path)
+                form = _sound_form(media_type_of(part.media_type))
+                if form not in SOUNDS:
+                    self.changes.add("audio", path, f"{part.media_type} is not taken")
+                    return None
+                if part.transcript:
+                    self.changes.add(
+                        "detail_unsupported", f"{path}/transcript", "a sound is sent without its transcript"
+                    )
+                return BlockWire(audio=self._media_members(part, form))
             case OpaquePart() if part.dialect == NAME and is_object(part.raw):
                 wire = BlockWire()
                 merge_members(wire, part.raw)
@@ -375,15 +383,6 @@ class BlockEncoder:
         if part.detail not in (None, "full"):  # the full image is what is sent
             self.changes.add("detail_unsupported", f"{path}/detail")
         return BlockWire(image=self._media_members(part, form))
-
-    def _sound(self, part: AudioPart, path: str) -> BlockWire | None:
-        form = _sound_form(media_type_of(part.media_type))
-        if form not in SOUNDS:
-            self.changes.add("audio", path, f"{part.media_type} is not taken")
-            return None
-        if part.transcript:
-            self.changes.add("detail_unsupported", f"{path}/transcript", "a sound is sent without its transcript")
-        return BlockWire(audio=self._media_members(part, form))
 
     def _media_members(self, part: ImagePart | AudioPart | DocumentPart, form: str, **members: Any) -> dict[str, Any]:
         """The members of a block of media; what came beside it goes back over it."""

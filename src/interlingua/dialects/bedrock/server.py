@@ -117,7 +117,12 @@ class _RequestDecoder:
         system, messages = decode_messages(text, self.changes)
         config = wire.toolConfig or ReceivedToolConfigWire()
         schema, name = self._schema()
-        numbers = self._numbers()
+        # These knobs are fields of a request; what is no such number stays where it is.
+        numbers: dict[str, Any] = {}
+        for member, field in KNOBS.items():
+            value = self.config.get(member)
+            if type(value) is int or (type(value) is float and field != "max_tokens"):
+                numbers[field] = self.config.pop(member)
         _check_guardrail(self.extra.get("guardrailConfig"))
         fields = self._fields()
         thinking = decode_thinking(fields)
@@ -152,15 +157,6 @@ class _RequestDecoder:
         if config.extra:
             self.extra.setdefault("toolConfig", {}).update(config.extra)
         return () if config.tools is UNSET else _TOOLS.read(bytes(config.tools), self.changes, _offered)
-
-    def _numbers(self) -> dict[str, Any]:
-        """The knobs that are fields of a request; what is no such number stays where it is."""
-        numbers: dict[str, Any] = {}
-        for member, field in KNOBS.items():
-            value = self.config.get(member)
-            if type(value) is int or (type(value) is float and field != "max_tokens"):
-                numbers[field] = self.config.pop(member)
-        return numbers
 
     def _stop(self) -> tuple[str, ...]:
         sequences = self.config.get("stopSequences")

@@ -136,7 +136,17 @@ class _RequestEncoder(RequestWriter):
         self.wire.messages = cast("list[MessageWire]", placed)
         self.wire.documents = encoder.documents or None
         self._tools()
-        self._knobs()
+        request = self.request
+        self.set_knobs(self.wire, KNOBS)
+        self.wire.stop_sequences = self.told_stops()
+        if request.logprobs is not None and self.takes("logprobs"):
+            self.wire.logprobs = True
+            if request.logprobs:
+                self.changes.add("parameter_adjusted", "/logprobs", "those of the chosen tokens alone")
+        self.note_others()
+        if request.cache in ("5m", "1h"):
+            self.changes.add("cache_unsupported", "/cache")
+        self.refuse_choices()
         self._thinking()
         self.set_state(self.wire)
         self.wire.stream = self.options.stream
@@ -240,19 +250,6 @@ class _RequestEncoder(RequestWriter):
         return (*system, TextPart(gap + schema_prompt(self.request.output_schema)))
 
     # Everything else
-
-    def _knobs(self) -> None:
-        request = self.request
-        self.set_knobs(self.wire, KNOBS)
-        self.wire.stop_sequences = self.told_stops()
-        if request.logprobs is not None and self.takes("logprobs"):
-            self.wire.logprobs = True
-            if request.logprobs:
-                self.changes.add("parameter_adjusted", "/logprobs", "those of the chosen tokens alone")
-        self.note_others()
-        if request.cache in ("5m", "1h"):
-            self.changes.add("cache_unsupported", "/cache")
-        self.refuse_choices()
 
     def _thinking(self) -> None:
         """`thinking`: off or on, and with how many tokens."""

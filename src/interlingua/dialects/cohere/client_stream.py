@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects._streams.templates import Template
     from interlingua.stream.build import Block
-    from interlingua.types.event import Event
 
 __all__ = ["CohereStreamDecoder"]
 
@@ -91,13 +90,9 @@ class CohereStreamDecoder(BuildingDecoder):
         """Whether `message-end` came."""
         return self._finished or self.builder.ended
 
-    def _read(self, data: bytes) -> list[Event]:
-        try:
-            for event in self._framing.feed(data):
-                self._event(event.data)
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
+    def _feed(self, data: bytes) -> None:
+        for event in self._framing.feed(data):
+            self._event(event.data)
 
     def _close(self) -> None:
         for event in self._framing.close():

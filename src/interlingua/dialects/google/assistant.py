@@ -122,7 +122,14 @@ class AssistantEncoder:
             case TextPart():
                 return self._text(part, path)
             case ToolCall():
-                return self._call(part, path)
+                signature = self.signature(part.sealed, path)
+                if signature is None and not self._has_call and not self.reply:
+                    seals = self.target.facts.call_seals
+                    if seals or (seals is None and part.sealed is not None):
+                        self.changes.add("seal_filler", f"{path}/sealed" if part.sealed is not None else path)
+                        signature = FILLER
+                self._has_call = True
+                return self._call_part(part, part.arguments_json, signature, path)
             case ThinkingPart():
                 return self._thinking(part, path)
             case ImagePart() | AudioPart() | DocumentPart():
@@ -170,16 +177,6 @@ class AssistantEncoder:
         wire = PartWire(text=part.text, thought=True, thoughtSignature=signature)
         self._extra(wire, part.extra, path)
         return wire if part.text or signature else None
-
-    def _call(self, part: ToolCall, path: str) -> PartWire:
-        signature = self.signature(part.sealed, path)
-        if signature is None and not self._has_call and not self.reply:
-            seals = self.target.facts.call_seals
-            if seals or (seals is None and part.sealed is not None):
-                self.changes.add("seal_filler", f"{path}/sealed" if part.sealed is not None else path)
-                signature = FILLER
-        self._has_call = True
-        return self._call_part(part, part.arguments_json, signature, path)
 
     def _call_part(self, part: ToolCall | BrokenToolCall, text: str, signature: str | None, path: str) -> PartWire:
         call = CallWire(id=self.call_id(part.id), name=self.names.get(part.name, part.name), args=Raw(text))

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from interlingua.schema.subset import Subset
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
-    from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.types.response import FinishReason
@@ -132,7 +131,18 @@ class _RequestEncoder(RequestWriter):
         self._messages(history)
         self._tools()
         self._output()
-        self._knobs()
+        request = self.request
+        self.set_knobs(self.config, KNOBS)
+        self.refuse_choices(GOOGLE.choices)
+        self.config.stopSequences = self.told_stops()
+        if request.logprobs is not None and self.takes("logprobs"):
+            self.config.responseLogprobs = True
+            self.config.logprobs = self.bounded("logprobs", request.logprobs) or None
+        if request.metadata is not None and self.takes("metadata"):
+            self.wire.labels = request.metadata
+        self.note_others()
+        if request.parallel_tool_calls is False:
+            self.note_unsaid(("parallel_tool_calls",))
         self.config.thinkingConfig = encode_thinking(self.request, self.facts, self.changes)
         self.set_state(self.wire)
         if self.request.cache in ("5m", "1h"):
@@ -303,20 +313,6 @@ class _RequestEncoder(RequestWriter):
         self.changes.add("parameter_unsupported", f"/{name}", f"{self.target.model} does not take {name}")
         return False
 
-    def _knobs(self) -> None:
-        request = self.request
-        self.set_knobs(self.config, KNOBS)
-        self.refuse_choices(GOOGLE.choices)
-        self.config.stopSequences = self.told_stops()
-        if request.logprobs is not None and self.takes("logprobs"):
-            self.config.responseLogprobs = True
-            self.config.logprobs = self.bounded("logprobs", request.logprobs) or None
-        if request.metadata is not None and self.takes("metadata"):
-            self.wire.labels = request.metadata
-        self.note_others()
-        if request.parallel_tool_calls is False:
-            self.note_unsaid(("parallel_tool_calls",))
-
 
 # The answer
 
@@ -399,7 +395,14 @@ def _choice(
     settled = finish_of(reason, raw, parts, changes, f"{prefix}/finish_reason")
     members = candidate_members(wire)
     if members:
-        _cite(parts, members)
+        # Citations hang on the last text that says something; without one they stay members of the candidate.
+        names = [name for name in CITATIONS if name in members]
+        for at in reversed(range(len(parts) if names else 0)):
+            part = parts[at]
+            if isinstance(part, TextPart) and part.text:
+                cited = [one for name in names for one in read_citations(name, members.pop(name), part.text)]
+                parts[at] = TextPart(part.text, tuple(cited), part.cache, part.sealed, part.extra)
+                break
     content = wire.content.extra if wire.content is not None else None
     extra: dict[str, Any] = {"candidate": members} if members else {}
     if content:
@@ -411,17 +414,6 @@ def finish_with_calls(raw: str | None, *, has_calls: bool) -> FinishReason:
     """The finish reason; the wire says `STOP` whether tools are called or not."""
     reason = decode_finish(raw)
     return "tool_calls" if has_calls and reason == "stop" else reason
-
-
-def _cite(parts: list[Part], members: dict[str, Any]) -> None:
-    """Hang the citations on the last text that says something; without one they stay members of the candidate."""
-    names = [name for name in CITATIONS if name in members]
-    for place in reversed(range(len(parts) if names else 0)):
-        part = parts[place]
-        if isinstance(part, TextPart) and part.text:
-            cited = [one for name in names for one in read_citations(name, members.pop(name), part.text)]
-            parts[place] = TextPart(part.text, tuple(cited), part.cache, part.sealed, part.extra)
-            return
 
 
 def _holds_error(body: bytes) -> bool:

@@ -118,18 +118,14 @@ class GoogleStreamDecoder(BuildingDecoder):
             return True
         return bool(self._candidates) and all(candidate.raw is not None for candidate in self._candidates.values())
 
-    def _read(self, data: bytes) -> list[Event]:
-        try:
-            for frame in self._frames(data):
-                template, block = self._template, self._block
-                text = None if template is None else template.text_in(frame)
-                if text and block is not None:
-                    self.builder.grow(block, text)
-                else:
-                    self._frame(frame)
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
+    def _feed(self, data: bytes) -> None:
+        for frame in self._frames(data):
+            template, block = self._template, self._block
+            text = None if template is None else template.text_in(frame)
+            if text and block is not None:
+                self.builder.grow(block, text)
+            else:
+                self._frame(frame)
 
     def fail(self, error: Error) -> list[Event]:
         """The end of a stream that the transport broke; after the last finish reason that is no failure."""
@@ -223,7 +219,20 @@ class GoogleStreamDecoder(BuildingDecoder):
             says_more = candidate.raw is not None and any(part.text != "" for part in parts)
             self._goes_on = self._goes_on or says_more
             for part in parts:
-                self._part(part, candidate)
+                text = part.text
+                if (
+                    text is not None
+                    and part.thoughtSignature is None
+                    and part.extra is None
+                    and not part.mediaResolution
+                ):
+                    if text:
+                        say = self.builder.thinking if part.thought else self.builder.text
+                        say(text, candidate.number)
+                elif part.functionCall is not None:
+                    self._call(part, part.functionCall, candidate)
+                else:
+                    self._rare(part, candidate)
             if wire.content.extra:
                 self.builder.choice_extra(number, NAME).setdefault("content", {}).update(wire.content.extra)
         if wire.finishReason is not None:
@@ -245,17 +254,6 @@ class GoogleStreamDecoder(BuildingDecoder):
         return candidate
 
     # Parts
-
-    def _part(self, wire: PartWire, candidate: _Candidate) -> None:
-        text = wire.text
-        if text is not None and wire.thoughtSignature is None and wire.extra is None and not wire.mediaResolution:
-            if text:
-                say = self.builder.thinking if wire.thought else self.builder.text
-                say(text, candidate.number)
-        elif wire.functionCall is not None:
-            self._call(wire, wire.functionCall, candidate)
-        else:
-            self._rare(wire, candidate)
 
     def _rare(self, wire: PartWire, candidate: _Candidate) -> None:
         """A part that is no plain text and no call: a signed text, media, what goes back unread."""
@@ -283,7 +281,19 @@ class GoogleStreamDecoder(BuildingDecoder):
         if block is None:
             if not call.name and call.args is msgspec.UNSET and not call.id:
                 return
-            block = self._open_call(wire, call, candidate)
+            number = candidate.number
+            candidate.has_calls = True
+            name = self.context.undo.names.get(call.name or "", call.name or "")
+            if not name:
+                self._parts.opening(call, "")
+            block = self.builder.open_call(call.id, name, number, freeform=name in self.context.undo.freeform)
+            extra = call_extra(wire, call)
+            if extra:
+                block.extra = extra
+            sealed = self._parts.sealed(wire)
+            if sealed is not None:
+                self.builder.seal(block, sealed)
+            candidate.arguments = PartialArguments()
         for piece in call.partialArgs or ():
             candidate.arguments.add(piece)
         if call.willContinue:
@@ -295,22 +305,6 @@ class GoogleStreamDecoder(BuildingDecoder):
         self.builder.call_arguments(block, whole)
         self.builder.close_call(block)
         candidate.block = None
-
-    def _open_call(self, wire: PartWire, call: CallWire, candidate: _Candidate) -> Block:
-        number = candidate.number
-        candidate.has_calls = True
-        name = self.context.undo.names.get(call.name or "", call.name or "")
-        if not name:
-            self._parts.opening(call, "")
-        block = self.builder.open_call(call.id, name, number, freeform=name in self.context.undo.freeform)
-        extra = call_extra(wire, call)
-        if extra:
-            block.extra = extra
-        sealed = self._parts.sealed(wire)
-        if sealed is not None:
-            self.builder.seal(block, sealed)
-        candidate.arguments = PartialArguments()
-        return block
 
     # The end
 

@@ -60,35 +60,30 @@ class EnumTexts:
         """The events that can be told now, of which `event` need not be one."""
         match event:
             case TextDelta(choice=choice, index=index) if (choice, index) not in self._plain:
-                return self._hold((choice, index), event)
+                # Nothing is told while the text may be one JSON string, and all of it once it cannot.
+                key = (choice, index)
+                self._waiting.setdefault(key, []).append(event)
+                begun = '"' if key in self._quoted else event.text.lstrip(_SPACE)[:1]
+                if not begun:
+                    return []
+                if begun == '"':
+                    self._quoted.add(key)
+                    return []
+                self._plain.add(key)
+                return list(self._waiting.pop(key))
             case BlockEnd(choice=choice, index=index):
                 self._plain.discard((choice, index))
                 self._quoted.discard((choice, index))
-                return self._release(event)
+                # The text that waits is told, bare where it is one JSON string, and its end.
+                texts = self._waiting.pop((event.choice, event.index), [])
+                part = _enum_part(event.part) if texts and isinstance(event.part, TextPart) else event.part
+                if part is event.part or not isinstance(part, TextPart):
+                    return [*texts, event]
+                end = replace(event, part=part)
+                return [replace(texts[0], text=part.text), end] if part.text else [end]
             case StreamEnd() | StreamError():
                 late: list[Event] = [one for texts in self._waiting.values() for one in texts]
                 self._waiting.clear()
                 return [*late, event]
             case _:
                 return [event]
-
-    def _hold(self, key: tuple[int, int], event: TextDelta) -> list[Event]:
-        """Nothing while the text may be one JSON string, and all of it once it cannot."""
-        self._waiting.setdefault(key, []).append(event)
-        begun = '"' if key in self._quoted else event.text.lstrip(_SPACE)[:1]
-        if not begun:
-            return []
-        if begun == '"':
-            self._quoted.add(key)
-            return []
-        self._plain.add(key)
-        return list(self._waiting.pop(key))
-
-    def _release(self, event: BlockEnd) -> list[Event]:
-        """The text that waits, bare where it is one JSON string, and its end."""
-        texts = self._waiting.pop((event.choice, event.index), [])
-        part = _enum_part(event.part) if texts and isinstance(event.part, TextPart) else event.part
-        if part is event.part or not isinstance(part, TextPart):
-            return [*texts, event]
-        end = replace(event, part=part)
-        return [replace(texts[0], text=part.text), end] if part.text else [end]

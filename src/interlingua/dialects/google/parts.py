@@ -156,7 +156,12 @@ class PartDecoder:
             and (wire.functionCall is None or wire.text is not None)
         ):
             return TextPart(wire.text) if wire.text else None
-        if wire.text and _is_bare_text(wire):
+        is_bare = (
+            wire.thoughtSignature is wire.thought is wire.functionCall is wire.functionResponse is None
+            and wire.inlineData is wire.fileData is wire.mediaResolution is wire.extra is None
+            and wire.executableCode is wire.codeExecutionResult is wire.toolCall is wire.toolResponse is None
+        )
+        if wire.text and is_bare:
             return TextPart(wire.text)
         if wire.text is not None and not _is_opaque(wire):
             return self._text(wire)
@@ -212,15 +217,6 @@ class PartDecoder:
         if code is not None:
             self.changes.add(code, f"{path}/id")
         return call_id, self.undo.names.get(call.name, call.name)
-
-
-def _is_bare_text(wire: PartWire) -> bool:
-    """Whether a part is a text with nothing beside it."""
-    return bool(wire.text) and (
-        wire.thoughtSignature is wire.thought is wire.functionCall is wire.functionResponse is wire.inlineData is None
-        and wire.fileData is wire.mediaResolution is wire.extra is None
-        and wire.executableCode is wire.codeExecutionResult is wire.toolCall is wire.toolResponse is None
-    )
 
 
 def _is_opaque(wire: PartWire) -> bool:

@@ -63,27 +63,26 @@ def decode_tools(wires: Sequence[ToolWire]) -> tuple[Tool | OpaqueTool, ...]:
     tools: list[Tool | OpaqueTool] = []
     for place, wire in enumerate(wires):
         for number, declaration in enumerate(wire.functionDeclarations or ()):
-            tools.append(_declared(declaration, f"/tools/{place}/functionDeclarations/{number}"))
+            path = f"/tools/{place}/functionDeclarations/{number}"
+            if not declaration.name:
+                raise DecodeError(f"{path}/name: a tool must have a name", path=f"{path}/name")
+            extra: dict[str, Any] = dict(declaration.extra) if declaration.extra else {}
+            parameters = declaration.parametersJsonSchema
+            if parameters is None and declaration.parameters is not None:
+                parameters = to_json_schema(declaration.parameters)
+                extra[FIELD] = style_of(declaration.parameters)
+            tools.append(
+                Tool(
+                    name=declaration.name,
+                    description=declaration.description,
+                    parameters=empty_parameters() if parameters is None else parameters,
+                    extra={NAME: extra} if extra else {},
+                )
+            )
         wire.functionDeclarations = None
         if wire != _NO_MORE:
             tools.extend(OpaqueTool(NAME, kind, {kind: definition}) for kind, definition in plain(wire).items())
     return tuple(tools)
-
-
-def _declared(wire: DeclarationWire, path: str) -> Tool:
-    if not wire.name:
-        raise DecodeError(f"{path}/name: a tool must have a name", path=f"{path}/name")
-    extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
-    parameters = wire.parametersJsonSchema
-    if parameters is None and wire.parameters is not None:
-        parameters = to_json_schema(wire.parameters)
-        extra[FIELD] = style_of(wire.parameters)
-    return Tool(
-        name=wire.name,
-        description=wire.description,
-        parameters=empty_parameters() if parameters is None else parameters,
-        extra={NAME: extra} if extra else {},
-    )
 
 
 def is_strict(wire: CallingWire | None) -> bool:

@@ -30,20 +30,8 @@ _FIELDS = tuple(name for name in UsageWire.__struct_fields__ if name != "extra")
 
 def merge_counts(first: UsageWire | None, later: UsageWire) -> UsageWire:
     """The counts of a frame over those of the frames before it, which they repeat."""
-    if first is None or _covers(later, first):
-        return later
-    for name in _FIELDS:
-        value = getattr(later, name)
-        if value is not None:
-            setattr(first, name, value)
-    if later.extra:
-        merge_members(first, later.extra)
-    return first
-
-
-def _covers(later: UsageWire, first: UsageWire) -> bool:
-    """Whether every count of `first` is told again; spelt out, since it is asked for every frame."""
-    return (
+    # Whether every count of `first` is told again is spelt out, since it is asked for every frame.
+    if first is None or (
         first.extra is None
         and first.serviceTier is first.trafficType is first.cacheTokensDetails is None
         and first.toolUsePromptTokenCount is first.toolUsePromptTokensDetails is None
@@ -54,7 +42,15 @@ def _covers(later: UsageWire, first: UsageWire) -> bool:
         and (first.cachedContentTokenCount is None or later.cachedContentTokenCount is not None)
         and (first.promptTokensDetails is None or later.promptTokensDetails is not None)
         and (first.candidatesTokensDetails is None or later.candidatesTokensDetails is not None)
-    )
+    ):
+        return later
+    for name in _FIELDS:
+        value = getattr(later, name)
+        if value is not None:
+            setattr(first, name, value)
+    if later.extra:
+        merge_members(first, later.extra)
+    return first
 
 
 def decode_usage(wire: UsageWire) -> Usage | None:

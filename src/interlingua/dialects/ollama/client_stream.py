@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects._streams.templates import Template
     from interlingua.stream.build import Block
-    from interlingua.types.event import Event
 
 __all__ = ["OllamaStreamDecoder"]
 
@@ -57,12 +56,8 @@ class OllamaStreamDecoder(BuildingDecoder):
         self._template: Template | None = None
         self._block: Block | None = None
 
-    def _read(self, data: bytes) -> list[Event]:
-        try:
-            self._lines(self._framing.feed(data))
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
+    def _feed(self, data: bytes) -> None:
+        self._lines(self._framing.feed(data))
 
     def _close(self) -> None:
         self._lines(self._framing.close())
@@ -107,7 +102,17 @@ class OllamaStreamDecoder(BuildingDecoder):
         if message is not None:
             self._turn(message)
         if not wire.done:
-            self._learn_template(line, wire)
+            # A line that says one piece of text, and nothing else, is the template of those to come.
+            turn = turn_of(wire) or _SILENT
+            says = [name for name in _SAYABLE if getattr(turn, name)]
+            quiet = not (wire.done_reason or wire.logprobs or wire.extra or turn.extra)
+            self._template = self._run = None
+            if quiet and wire.created_at and says in (["content"], ["thinking"]):
+                member = "response" if wire.message is None and says == ["content"] else says[0]
+                template = self._template = template_of(line, wire.created_at, member, getattr(turn, says[0]))
+                block = self._block = self.builder.open_prose()
+                if template is not None and block is not None:
+                    self._run = run_of(template, LINE, self._framing, block)
             return
         self._template = self._run = None
         usage = decode_usage(wire)
@@ -118,19 +123,6 @@ class OllamaStreamDecoder(BuildingDecoder):
         if self._members:
             self.builder.extra[NAME] = self._members
         self.builder.end()
-
-    def _learn_template(self, line: bytes, wire: ChunkWire) -> None:
-        """Take a line that says one piece of text, and nothing else, as the template of those to come."""
-        message = turn_of(wire) or _SILENT
-        says = [name for name in _SAYABLE if getattr(message, name)]
-        quiet = not (wire.done_reason or wire.logprobs or wire.extra or message.extra)
-        self._template = self._run = None
-        if quiet and wire.created_at and says in (["content"], ["thinking"]):
-            member = "response" if wire.message is None and says == ["content"] else says[0]
-            template = self._template = template_of(line, wire.created_at, member, getattr(message, says[0]))
-            block = self._block = self.builder.open_prose()
-            if template is not None and block is not None:
-                self._run = run_of(template, LINE, self._framing, block)
 
     def _learn(self, wire: ChunkWire) -> None:
         """Take the members that only pass through, and begin the stream with those of its first line."""

@@ -241,7 +241,16 @@ class MessageEncoder:
             self.wires.append(wire)
             self._members(message, wire, path)
         elif message.role == "tool" or any([type(part) is ToolResult for part in message.parts]):
-            self._results(message, path)
+            results = [(place, part) for place, part in enumerate(message.parts) if type(part) is ToolResult]
+            moved: list[Part] = []
+            if len(results) < len(message.parts):
+                moved = [part for part in message.parts if type(part) is not ToolResult]
+            for place, result in self._in_call_order(results, path) if len(results) > 1 else results:
+                self._result(result, moved, f"{path}/parts/{place}")
+            if message.extra:
+                note_foreign(self.changes, message.extra, path)
+            if moved:
+                self._prompt(Message("user", tuple(moved)), path, "/parts")
         else:
             self._prompt(message, path, "/parts")
 
@@ -287,18 +296,6 @@ class MessageEncoder:
                 code, kind = MEDIA_CODES.get(type(part), "opaque_part"), type(part).__name__
                 self.changes.add(code, f"{path}/{place}", f"no place for {kind}")
         return "".join(texts), images
-
-    def _results(self, message: Message, path: str) -> None:
-        results = [(place, part) for place, part in enumerate(message.parts) if type(part) is ToolResult]
-        moved: list[Part] = []
-        if len(results) < len(message.parts):
-            moved = [part for part in message.parts if type(part) is not ToolResult]
-        for place, result in self._in_call_order(results, path) if len(results) > 1 else results:
-            self._result(result, moved, f"{path}/parts/{place}")
-        if message.extra:
-            note_foreign(self.changes, message.extra, path)
-        if moved:
-            self._prompt(Message("user", tuple(moved)), path, "/parts")
 
     def _in_call_order(self, results: list[tuple[int, ToolResult]], path: str) -> list[tuple[int, ToolResult]]:
         """The results in the order of their calls; those that came in this dialect stay where they were."""

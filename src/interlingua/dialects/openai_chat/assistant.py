@@ -376,7 +376,13 @@ class AssistantEncoder:
         self.reasoning_field: str = REASONING_FIELDS[0]
         for place, part in enumerate(parts):
             self._part(part, f"{path}/parts/{place}")
-        self._finish_thinking()
+        thoughts = "\n\n".join([text for text in self.thinking if text]) if self.thinking else ""
+        if thoughts:
+            setattr(self.message, self.reasoning_field, thoughts)
+        elif not self.message.reasoning_details and self.target.quirks.reasoning_field in REASONING_FIELDS:
+            echo, calls = self.target.quirks.reasoning_echo, self.message.tool_calls
+            if echo == "always" or (echo == "calls" and calls):
+                setattr(self.message, self.target.quirks.reasoning_field, "" if echo == "always" else " ")
         message = self.message
         if self.chunks:
             texts = encode_content(self.content, self.target.quirks)
@@ -497,17 +503,6 @@ class AssistantEncoder:
         merge_members(self.message, data)
         return True
 
-    def _finish_thinking(self) -> None:
-        text = "\n\n".join([text for text in self.thinking if text]) if self.thinking else ""
-        if text:
-            setattr(self.message, self.reasoning_field, text)
-        elif self.message.reasoning_details:
-            return
-        elif self.target.quirks.reasoning_field in REASONING_FIELDS:
-            echo, calls = self.target.quirks.reasoning_echo, self.message.tool_calls
-            if echo == "always" or (echo == "calls" and calls):
-                setattr(self.message, self.target.quirks.reasoning_field, "" if echo == "always" else " ")
-
     def _call(self, part: ToolCall | BrokenToolCall, wire: ToolCallWire, path: str) -> None:
         sealed = part.sealed if isinstance(part, ToolCall) else None
         if sealed is not None:
@@ -523,7 +518,18 @@ class AssistantEncoder:
 
     def _unread(self, part: ServerToolPart | OpaquePart, path: str) -> None:
         if isinstance(part, ServerToolPart):
-            self._step(part, path)
+            if part.cache is not None:
+                self.changes.add("cache_unsupported", f"{path}/cache")
+            if at_home(part, NAME, self.target):
+                calls = part.raw.get(CALLS)
+                for call in calls if is_list(calls) else ():  # among the others
+                    wire = ToolCallWire()
+                    merge_members(wire, call)
+                    self.message.tool_calls = [*(self.message.tool_calls or []), wire]
+            elif self.reply:
+                self._thinking(answer_thinking(part, self.changes, path), path)
+            else:
+                self._text(history_text(part, self.changes, path), path)
         elif part.dialect == NAME and is_object(part.raw) and part.raw.keys() == {"audio"}:
             merge_members(self.message, part.raw)
         elif part.dialect == NAME:
@@ -531,20 +537,6 @@ class AssistantEncoder:
         else:
             action = "dropped" if self.reply else None
             self.changes.add("opaque_part", path, f"{part.kind} of {part.dialect}", action=action)
-
-    def _step(self, part: ServerToolPart, path: str) -> None:
-        if part.cache is not None:
-            self.changes.add("cache_unsupported", f"{path}/cache")
-        if at_home(part, NAME, self.target):
-            calls = part.raw.get(CALLS)
-            for call in calls if is_list(calls) else ():  # among the others
-                wire = ToolCallWire()
-                merge_members(wire, call)
-                self.message.tool_calls = [*(self.message.tool_calls or []), wire]
-        elif self.reply:
-            self._thinking(answer_thinking(part, self.changes, path), path)
-        else:
-            self._text(history_text(part, self.changes, path), path)
 
 
 _EMPTY: dict[str, Any] = {"null": None, "empty": "", "omit": UNSET}

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Change, Changes
     from interlingua.types.content import Part
-    from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
@@ -121,7 +120,16 @@ class _RequestEncoder(OpenAIRequestWriter):
         request = self.request
         history = self.paired(continues=request.continues is not None)
         self.map_names()
-        self._messages(self.taken_media(history))
+        history = self.taken_media(history)
+        ids = self.map_ids()
+        encoder = MessageEncoder(self.target, self.names, ids, self.changes)
+        wires = encoder.encode(self.told_system(), history)
+        text = encode_exact(wires) if wires and encoder.is_plain else None
+        if text is None:
+            self.nulls += sum([message.content is None for message in wires])
+        self.wire.messages = cast("list[MessageWire]", wires if text is None else self.slots.place(text))
+        if ids:
+            self.note_ids(ids)
         if request.tools or request.tool_choice is not None or request.parallel_tool_calls is not None:
             self._tools()
         if self.wants_format():
@@ -139,17 +147,6 @@ class _RequestEncoder(OpenAIRequestWriter):
         if request.extra:
             self._extra()
         return self.done(PATH, self.wire)
-
-    def _messages(self, history: tuple[Message, ...]) -> None:
-        ids = self.map_ids()
-        encoder = MessageEncoder(self.target, self.names, ids, self.changes)
-        wires = encoder.encode(self.told_system(), history)
-        text = encode_exact(wires) if wires and encoder.is_plain else None
-        if text is None:
-            self.nulls += sum([message.content is None for message in wires])
-        self.wire.messages = cast("list[MessageWire]", wires if text is None else self.slots.place(text))
-        if ids:
-            self.note_ids(ids)
 
     def _tools(self) -> None:
         check_choice(self.request.tool_choice, self.request.tools)

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects._streams.templates import Template
     from interlingua.dialects.openai_chat.slots import Slot
-    from interlingua.dialects.openai_chat.wire import AudioWire, ChunkChoiceWire
+    from interlingua.dialects.openai_chat.wire import ChunkChoiceWire
     from interlingua.stream.build import Block
     from interlingua.types.content import Part
-    from interlingua.types.event import BlockKind, Event
+    from interlingua.types.event import BlockKind
 
 __all__ = ["ChatStreamDecoder"]
 
@@ -102,23 +102,14 @@ class ChatStreamDecoder(BuildingDecoder):
         """Whether every choice has its finish reason, or `[DONE]` came."""
         return self._done or self.builder.finished
 
-    def _read(self, data: bytes) -> list[Event]:
-        try:
-            for event in self._framing.feed(data):
-                template, block = self._template, self._block
-                text = None if template is None else template.text_in(event.data)
-                if text and block is not None:
-                    self.builder.grow(block, text)
-                else:
-                    self._event(event.data)
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
-
-    def _abort(self, error: Error) -> None:
-        self._template = self._run = None
-        self._flush()
-        self.builder.fail(error)
+    def _feed(self, data: bytes) -> None:
+        for event in self._framing.feed(data):
+            template, block = self._template, self._block
+            text = None if template is None else template.text_in(event.data)
+            if text and block is not None:
+                self.builder.grow(block, text)
+            else:
+                self._event(event.data)
 
     def _close(self) -> None:
         for event in self._framing.close():
@@ -128,6 +119,11 @@ class ChatStreamDecoder(BuildingDecoder):
         if not self.terminal:
             raise IncompleteStreamError("the stream ended without a finish reason and without [DONE]")
         self._end()
+
+    def _abort(self, error: Error) -> None:
+        self._template = self._run = None
+        self._flush()
+        self.builder.fail(error)
 
     def _event(self, data: bytes) -> None:
         if self.builder.ended:
@@ -139,7 +135,20 @@ class ChatStreamDecoder(BuildingDecoder):
         repairs: list[str] = []
         chunk = decode_wire(data, ChunkWire, repairs=repairs, lenient=True)
         self.changes.repaired(repairs)
-        self._chunk(chunk, data)
+        if chunk.error or chunk.object == "error" or is_bare_error(chunk) or failed_base(chunk.extra):
+            raise error_of_body(error_body(decode_any(data, repairs=[])), None)
+        if chunk.x_groq and chunk.x_groq.get("error"):
+            raise error_of_body(error_body(chunk.x_groq), None)
+        members = top_members(chunk)
+        if members:
+            members.pop("created", None)
+            self._members.update(members)
+        for choice in chunk.choices or ():
+            self._choice(choice, chunk)
+        if chunk.usage is not None:
+            self.builder.update_usage(decode_usage(chunk.usage))
+        elif chunk.x_groq and isinstance(chunk.x_groq.get("usage"), dict):
+            self.builder.update_usage(decode_usage(decode_wire(encode(chunk.x_groq["usage"]), UsageWire)))
         self._learn(chunk, data)
 
     def _learn(self, chunk: ChunkWire, data: bytes) -> None:
@@ -179,22 +188,6 @@ class ChatStreamDecoder(BuildingDecoder):
         return "arguments", more, None if slot.custom or was_object or is_held else slot.block
 
     # Chunks
-
-    def _chunk(self, chunk: ChunkWire, data: bytes) -> None:
-        if chunk.error or chunk.object == "error" or is_bare_error(chunk) or failed_base(chunk.extra):
-            raise error_of_body(error_body(decode_any(data, repairs=[])), None)
-        if chunk.x_groq and chunk.x_groq.get("error"):
-            raise error_of_body(error_body(chunk.x_groq), None)
-        members = top_members(chunk)
-        if members:
-            members.pop("created", None)
-            self._members.update(members)
-        for choice in chunk.choices or ():
-            self._choice(choice, chunk)
-        if chunk.usage is not None:
-            self.builder.update_usage(decode_usage(chunk.usage))
-        elif chunk.x_groq and isinstance(chunk.x_groq.get("usage"), dict):
-            self.builder.update_usage(decode_usage(decode_wire(encode(chunk.x_groq["usage"]), UsageWire)))
 
     def _choice(self, wire: ChunkChoiceWire, chunk: ChunkWire) -> None:
         number = usable_index(wire.index) or 0
@@ -248,7 +241,11 @@ class ChatStreamDecoder(BuildingDecoder):
             self._seal(choice)
             self.builder.refusal(delta.refusal, choice.number)
         if delta.tool_calls or delta.function_call:
-            self._calls(delta, choice)
+            self._seal(choice)
+            for call in delta.tool_calls or ():
+                self._call(call, choice)
+            if delta.function_call is not None and (delta.function_call.name or delta.function_call.arguments):
+                self._call(ToolCallWire(index=0, function=delta.function_call), choice)
         if delta.annotations or delta.audio or delta.images or delta.extra:
             self._rare(delta, choice)
 
@@ -303,7 +300,14 @@ class ChatStreamDecoder(BuildingDecoder):
             else:
                 choice.annotations.append(annotation)  # it comes before its text and waits for it
         if delta.audio is not None:
-            self._audio(delta.audio, choice)
+            self._seal(choice)
+            data = from_base64(delta.audio.data, "/choices/delta/audio/data") if delta.audio.data else b""
+            block = self.builder.audio(data, delta.audio.transcript or "", choice.number)
+            members = audio_id(delta.audio.id, self.context.target.provider)
+            if delta.audio.expires_at is not None:
+                members["expires_at"] = delta.audio.expires_at
+            if members:
+                block.extra = {NAME: {**block.extra.get(NAME, {}), **members}}
         for image in delta.images or ():
             for part in decode_images([image]):
                 self._part(part, choice)
@@ -313,24 +317,7 @@ class ChatStreamDecoder(BuildingDecoder):
                 previous = message.get(name)
                 message[name] = [*previous, *value] if isinstance(previous, list) and isinstance(value, list) else value
 
-    def _audio(self, audio: AudioWire, choice: _Choice) -> None:
-        self._seal(choice)
-        data = from_base64(audio.data, "/choices/delta/audio/data") if audio.data else b""
-        block = self.builder.audio(data, audio.transcript or "", choice.number)
-        members = audio_id(audio.id, self.context.target.provider)
-        if audio.expires_at is not None:
-            members["expires_at"] = audio.expires_at
-        if members:
-            block.extra = {NAME: {**block.extra.get(NAME, {}), **members}}
-
     # Calls
-
-    def _calls(self, delta: DeltaWire, choice: _Choice) -> None:
-        self._seal(choice)
-        for call in delta.tool_calls or ():
-            self._call(call, choice)
-        if delta.function_call is not None and (delta.function_call.name or delta.function_call.arguments):
-            self._call(ToolCallWire(index=0, function=delta.function_call), choice)
 
     def _call(self, wire: ToolCallWire, choice: _Choice) -> None:
         if nest(wire):

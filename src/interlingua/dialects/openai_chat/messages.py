@@ -299,7 +299,14 @@ class MessageEncoder:
                 else:
                     self.wires.append(plain)
             elif role == "tool":
-                self._results(message, path)
+                moved: list[Part] = []
+                for at, part in enumerate(message.parts):
+                    if isinstance(part, ToolResult):
+                        self.wires.append(self._result(part, moved, f"{path}/parts/{at}"))
+                    else:
+                        moved.append(part)
+                if moved:
+                    self._prompt(Message("user", tuple(moved)), path)
             else:
                 self._prompt(message, path)
             if message.extra:
@@ -355,16 +362,6 @@ class MessageEncoder:
             case _:
                 self.changes.add("opaque_part", path, f"a prompt holds no {type(part).__name__}")
                 return False
-
-    def _results(self, message: Message, path: str) -> None:
-        moved: list[Part] = []
-        for place, part in enumerate(message.parts):
-            if isinstance(part, ToolResult):
-                self.wires.append(self._result(part, moved, f"{path}/parts/{place}"))
-            else:
-                moved.append(part)
-        if moved:
-            self._prompt(Message("user", tuple(moved)), path)
 
     def _result(self, result: ToolResult, moved: list[Part], path: str) -> MessageWire | PlainResultWire:
         content = result.content

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._streams.templates import Template
     from interlingua.dialects.openai_responses.live import Item
     from interlingua.stream.build import Block
-    from interlingua.types.event import Event
     from interlingua.wire.sse import SseEvent
 
 __all__ = ["ResponsesStreamDecoder"]
@@ -61,15 +60,10 @@ class ResponsesStreamDecoder(BuildingDecoder):
         self._answer = _Answer(context, self._framing)
         self.builder: StreamBuilder = self._answer.builder
 
-    def _read(self, data: bytes) -> list[Event]:
-        answer = self._answer
-        try:
-            for event in self._framing.feed(data):
-                answer.event(event)
-        except Error as error:
-            answer.abort(error)
-        self._run = answer.run
-        return self.builder.take()
+    def _feed(self, data: bytes) -> None:
+        for event in self._framing.feed(data):
+            self._answer.event(event)
+        self._run = self._answer.run
 
     def _close(self) -> None:
         self._run = None
