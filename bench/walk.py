@@ -7,6 +7,7 @@ not followed before, of the second, which the walk had entered and left.
 Rules
 - Only modules of the gateway count; the client, dialects and transports are other rooms.
 - A function that is handed on (`partial(answer, …)`) is followed where it is named.
+- A method of another room may call any method of the class that has it: those of a class of the gateway are followed.
 
 Run: `python -m bench.walk [SOURCE]`.
 """
@@ -105,6 +106,10 @@ class _Package:
         own = self.functions.get((owner[0], f"{owner[1]}.{name}"))
         return own or next((found for base in self._bases(owner) if (found := self.method(base, name))), None)
 
+    def methods(self, owner: Name) -> list[_Function]:
+        """The methods that a class defines itself."""
+        return [each for each in self.functions.values() if (each.module, each.owner) == owner]
+
     def attribute(self, owner: Name, name: str) -> Name | None:
         """The class of an attribute that a class or one of its bases declares."""
         if (owner, name) in self._attributes:
@@ -198,6 +203,9 @@ class _Body:
         method = self._package.method(owner, name)
         if method is None:
             return self._package.attribute(owner, name)
+        if not method.module.startswith(ROOM):
+            for own in self._package.methods(owner):
+                self._walk.enter(own)
         self._walk.enter(method)
         return self._package.class_in(method.module, method.node.returns) if method.is_property else None
 

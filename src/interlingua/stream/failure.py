@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from interlingua.types.event import StreamError
     from interlingua.types.response import Response
 
-__all__ = ["failed_end", "failure_of", "malformed_call"]
+__all__ = ["failed_end", "failure_of", "fault", "malformed_call"]
 
 
 def failure_of(response: Response[Any]) -> InternalServerError | None:
@@ -59,3 +59,12 @@ def malformed_call(response: Response[Any]) -> MalformedArgumentsError | None:
             error.add_note("What came is in .call.raw_arguments.")  # a gateway's client has no such name
             return error
     return None
+
+
+def fault(response: Response[Any]) -> InternalServerError | MalformedArgumentsError | None:
+    """The error of an answer that the provider ended by one, or of a call broken by anything but the length limit."""
+    if response.finish_reason == "error" or response.alternatives:
+        failure = failure_of(response)
+        if failure is not None:
+            return failure
+    return malformed_call(response)

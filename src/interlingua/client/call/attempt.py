@@ -22,7 +22,7 @@ from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects._reply_head import read_reply_head
 from interlingua.errors import Error, WireError
 from interlingua.media.fit import has_media, plan_media
-from interlingua.stream.failure import failure_of, malformed_call
+from interlingua.stream.failure import fault
 from interlingua.wire.http import HttpReply
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ __all__ = [
     "completed",
     "context_of",
     "deadlines",
-    "fault",
     "fetching",
     "out_of_place",
     "prepared",
@@ -198,12 +197,3 @@ def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response
     )
     count(filled)
     return filled
-
-
-def fault(response: Response[Any]) -> Error | None:
-    """The error of an answer that the provider ended by one, or of a call broken by anything but the length limit."""
-    if response.finish_reason == "error" or response.alternatives:
-        failure = failure_of(response)
-        if failure is not None:
-            return failure
-    return malformed_call(response)

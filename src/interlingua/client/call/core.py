@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.client.call.attempt import completed, fault, whole
+from interlingua.client.call.attempt import completed, whole
 from interlingua.client.call.chain import routed
 from interlingua.client.call.effect import NEXT, Read, Steps
 from interlingua.client.call.job import Job, Lane
@@ -29,6 +29,7 @@ from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
 from interlingua.errors import Error, UpstreamError, UsageError
+from interlingua.stream.failure import fault
 from interlingua.types.event import StreamEnd, StreamError, ToolCallDelta
 from interlingua.types.usage import Usage
 

@@ -19,7 +19,6 @@ from interlingua.client.call.attempt import (
     completed,
     context_of,
     deadlines,
-    fault,
     out_of_place,
     prepared,
     refusal,
@@ -39,6 +38,7 @@ from interlingua.errors import (
     WireError,
 )
 from interlingua.media.fit import has_media
+from interlingua.stream.failure import fault
 from interlingua.stream.fold import error_of
 from interlingua.stream.unfold import unfold
 from interlingua.types.event import Extra, StreamEnd, StreamError, StreamStart, UsageUpdate

@@ -25,7 +25,6 @@ __all__ = [
     "WARNED",
     "ChangeWarning",
     "failed",
-    "in_brief",
     "outrun",
     "passed_over",
     "served",
@@ -104,11 +103,6 @@ def standing_told(standing: Standing) -> str:
     if standing.reason == "suspended":
         return f"suspended by hand{wait}{last}"
     return f"circuit breaker open{wait}: {_REASONS.get(standing.reason, 'another call is testing it')}{last}"
-
-
-def in_brief(attempt: Attempt) -> str:
-    """Why a try did not serve, up to the sentence: the class of its error, or for how long its target is benched."""
-    return (attempt.error or attempt.outcome).partition(":")[0]
 
 
 def summary(attempts: tuple[Attempt, ...]) -> str:

@@ -26,6 +26,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlingua.client.aio.pump import carried_out
+from interlingua.client.call.relay import CallRefused, weighed
 from interlingua.client.observe import is_observed
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects._limited import limited
@@ -55,10 +56,9 @@ from interlingua.gateway.calls.replies import (
     with_provider,
     with_way_out,
 )
-from interlingua.gateway.calls.sending import weighed, whole_answer
+from interlingua.gateway.calls.sending import Sending
 from interlingua.gateway.calls.streams import streamed
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.keys.grant import Unreserved
 from interlingua.gateway.state.stored import Keeping
 from interlingua.routing.estimate import estimate_body
 from interlingua.stream.unfold import unfold
@@ -76,7 +76,6 @@ if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
     from interlingua.client.hooks.run import Hooking
     from interlingua.dialects._contract import DecodedRequest, Dialect, Encoded
-    from interlingua.gateway.calls.sending import Served
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.auth import Guard
@@ -337,7 +336,7 @@ async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Gat
                 return result
             job = result
         return await (streamed(exchange, job) if exchange.head.stream else _whole(exchange, job))
-    except Unreserved as refusal:
+    except CallRefused as refusal:
         raise refusal.error from None
     except BaseException as error:
         await exchange.settle_failed(error)
@@ -349,17 +348,17 @@ async def job_of(exchange: ClientExchange) -> Job:
 
     Raises: as `make_job`.
     """
-    return weighed(exchange, await make_job(exchange))
+    return weighed(await make_job(exchange), partial(estimate_body, exchange.http.body))
 
 
 async def _whole(exchange: ClientExchange, job: Job) -> GatewayReply:
     """The reply of a whole answer."""
-    served: list[Served] = []
+    sending = Sending(exchange)
     try:
-        response = await carried_out(whole_answer(exchange, weighed(exchange, job), served))
+        response = await carried_out(sending.call(job))
     except UnsupportedError as error:
         raise with_way_out(error) from error
-    last, lane, sent = served[-1]
+    last, lane, sent = sending.served[-1]
     if exchange.grant is not None:
         await exchange.settle(last, lane)
     if exchange.hooking is not None:

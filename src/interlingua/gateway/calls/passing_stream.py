@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 
-from interlingua.client.call.attempt import fault
 from interlingua.client.call.live import Live
 from interlingua.dialects._streams.frames import adds
 from interlingua.errors import LimitExceededError
+from interlingua.stream.failure import fault
 from interlingua.types.content import BrokenToolCall
 from interlingua.types.event import (
     BlockEnd,

@@ -26,7 +26,6 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from interlingua.client.call.report import in_brief
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import get_dialect, get_service, services
 from interlingua.errors import (
@@ -63,6 +62,7 @@ __all__ = [
     "changes_text",
     "cut_off",
     "error_reply",
+    "in_brief",
     "kept_headers",
     "limit_headers",
     "names_provider",
@@ -152,6 +152,11 @@ def _find_own_headers(headers: Headers) -> Headers:
 
 
 _own_headers = ByteCache(500_000, _find_own_headers)
+
+
+def in_brief(attempt: Attempt) -> str:
+    """Why a try did not serve, up to the sentence: the class of its error, or for how long its target is benched."""
+    return (attempt.error or attempt.outcome).partition(":")[0]
 
 
 def trail_headers(

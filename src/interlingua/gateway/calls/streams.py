@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from interlingua.client.aio.pump import AsyncPump
+from interlingua.client.call.relay import PausingOutcome
 from interlingua.dialects._reply_head import read_reply_head
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError, UnsupportedError
@@ -30,7 +31,7 @@ from interlingua.gateway.calls.replies import (
     with_way_out,
     wording,
 )
-from interlingua.gateway.calls.sending import PausingOutcome, stream_steps, weighed
+from interlingua.gateway.calls.sending import Sending
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.providers.price import cost_usd
 from interlingua.registry.prices import price_of
@@ -43,14 +44,13 @@ from interlingua.wire.sse import STREAM_HEADERS
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
-    from interlingua.client.call.core import Outcome
     from interlingua.client.call.job import Job
     from interlingua.client.call.live import Live
     from interlingua.dialects._contract import ServerContext, StreamEncoder
     from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.http import Sink
     from interlingua.types.event import Event
-    from interlingua.types.response import Attempt, Response
+    from interlingua.types.response import Response
 
 __all__ = ["Course", "streamed"]
 
@@ -60,20 +60,21 @@ class Course:
 
     pump: AsyncPump[None]
     """The pump that drives it."""
-    live: Live
-    """The upstream's side of it, once it has begun."""
-    attempts: tuple[Attempt, ...]
-    """The tries that it took."""
 
     def __init__(self, exchange: ClientExchange) -> None:
         """A stream that has not begun."""
         self.exchange: ClientExchange = exchange
         """The exchange that it answers."""
+        self.sending: Sending = Sending(exchange)
+        """The call that it is the answer of."""
         self.outcome: PausingOutcome = PausingOutcome(exchange.dialect.name)
         """Its outcome."""
-        self.is_opening: bool = False
-        """Whether a paused answer is being gone on with, and nothing of that has come yet."""
         self._sink: Sink | None = None
+
+    @property
+    def live(self) -> Live:
+        """The upstream's side of it, once it has begun."""
+        return self.sending.live
 
     def pour_into(self, sink: Sink) -> None:
         """Give what comes to a sink, where it arrives."""
@@ -111,7 +112,7 @@ class Course:
         await self.pump.close()
         exchange = self.exchange
         if exchange.grant is not None and exchange.grant.counts:
-            if self.is_opening:
+            if self.sending.is_opening:
                 await exchange.settle_failed(asyncio.CancelledError())
             last = self.outcome.last
             await exchange.settle(last or self.came, self.live.lane, is_partial=last is None)
@@ -152,7 +153,7 @@ async def streamed(exchange: ClientExchange, job: Job) -> GatewayReply:
     Raises: what a call raises before them.
     """
     course = Course(exchange)
-    steps = stream_steps(exchange, weighed(exchange, job), course.outcome, course)
+    steps = course.sending.stream(job, course.outcome)
     course.pump = AsyncPump(steps if exchange.hooking is None else exchange.hooking.through(course.outcome, steps))
     try:
         events = await course.pump.pull()
@@ -180,12 +181,12 @@ def _reply(course: Course, events: list[Event]) -> GatewayReply:
         ("content-type", stream_type(name, json_array=exchange.head.json_array)),
         *STREAM_HEADERS,
         *limits,
-        *trail_headers(course.attempts, (*exchange.read_changes, *live.encoded.changes)),
+        *trail_headers(course.sending.attempts, (*exchange.read_changes, *live.encoded.changes)),
         *(() if exchange.hooking is None else exchange.hook_headers),
     )
     if exchange.http.entry is not None:
         exchange.http.entry.first()
-        exchange.http.entry.tried(course.attempts)
+        exchange.http.entry.tried(course.sending.attempts)
     pieces = _signed(course, body)
     return GatewayReply(
         headers=headers,
@@ -250,7 +251,7 @@ def _last(batch: list[Event]) -> list[Event]:
 
 
 def _written(
-    outcome: Outcome, encode_event: Callable[[Event], bytes], sink: Sink, batch: list[Event]
+    outcome: PausingOutcome, encode_event: Callable[[Event], bytes], sink: Sink, batch: list[Event]
 ) -> list[Event] | None:
     """Events that a sink did not take: those of the end, before which is awaited; an empty list when it is full."""
     if outcome.response is not None or outcome.partial is not None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from interlingua.client.call.report import in_brief
+from interlingua.gateway.calls.replies import in_brief
 from interlingua.gateway.records.record import Record
 
 if TYPE_CHECKING:

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 
 from interlingua.client.call.effect import Enter
+from interlingua.client.call.relay import CallRefused
 from interlingua.errors import APITimeoutError, Error
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Call, Used
@@ -63,7 +64,6 @@ __all__ = [
     "MAX_CONTEXT_TOKENS",
     "Bounds",
     "Grant",
-    "Unreserved",
     "done",
     "is_late",
     "sound_usage",
@@ -72,16 +72,6 @@ __all__ = [
 DAY_S = 86_400
 _AFTER_IT_IS_SENT = ("first_byte", "idle", "total")
 """The deadlines of which a provider knows nothing: it writes on, and bills."""
-
-
-class Unreserved(Exception):  # noqa: N818 - no failure of a target, so no `Error` that a chain would go on after
-    """A further try of a call does not fit into what is left."""
-
-    def __init__(self, error: Error) -> None:
-        """With the error that tells the client so."""
-        super().__init__(error.message)
-        self.error: Error = error
-        """The error for the client."""
 
 
 class _Again:
@@ -166,7 +156,7 @@ class Grant(msgspec.Struct, eq=False):
     def again(self, lane: Lane) -> Steps[None]:
         """Where a try was paid for: settle that one, and reserve the next one as the first one was.
 
-        Raises: Unreserved where that does not fit any more.
+        Raises: CallRefused where that does not fit any more.
         """
         self.is_sent = True
         if self.tries and self.cap is not None:
@@ -183,7 +173,7 @@ class Grant(msgspec.Struct, eq=False):
             self.counts = False
             row = Row(plan.key.name, _day(self.call), "", 1, 1)
             await admission.settle(msgspec.structs.replace(self.call, tokens=0, nano_usd=0), plan.names, Used(), (row,))
-            raise Unreserved(refusal)
+            raise CallRefused(refusal)
 
     def _of_tries(self) -> tuple[tuple[Row, ...], Used]:
         """The rows of tries that failed or paused, and what they used."""

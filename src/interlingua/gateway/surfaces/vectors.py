@@ -21,6 +21,7 @@ import msgspec
 from interlingua.client.aio.embed import gathered
 from interlingua.client.aio.pump import carried_out
 from interlingua.client.call.core import call
+from interlingua.client.call.relay import CallRefused
 from interlingua.client.vectors import (
     check_one_model,
     combined,
@@ -37,7 +38,7 @@ from interlingua.errors import BadRequestError, ConfigError, Error, PermissionDe
 from interlingua.gateway.calls.reading import PASSED_RULES, checked_model, is_cheap, missing, other_models
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.http import STRICT, GatewayReply
-from interlingua.gateway.keys.grant import Unreserved, done
+from interlingua.gateway.keys.grant import done
 from interlingua.gateway.surfaces.passing import check_query
 from interlingua.routing.estimate import estimate_body, estimate_text
 from interlingua.transport.override import answers_alone
@@ -212,7 +213,7 @@ class _Exchange:
         grant = self.grant = await self.gateway.admission.admit_reading(self.key, job.lanes, reads)
         try:
             answer = await (self._hooked(job, ask) if self.gateway.hooks else ask(job))
-        except Unreserved as refusal:
+        except CallRefused as refusal:
             raise refusal.error from None
         except BaseException as error:
             if grant is not None:

@@ -13,9 +13,9 @@ from urllib.request import Request, urlopen
 import msgspec
 import pytest
 
+from interlingua.client.call.relay import MAX_CONTINUATIONS
 from interlingua.dialects._contract import DecodeContext, ServerContext
 from interlingua.dialects.table import DIALECTS, get_dialect
-from interlingua.gateway.calls.sending import MAX_CONTINUATIONS
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.keys.accounts import Row
