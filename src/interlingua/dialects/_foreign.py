@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from interlingua.dialects._logprobs import move_logprobs, without_logprobs
-from interlingua.dialects._members import foreign_extras, is_object
+from interlingua.dialects._members import foreign_extras, is_object, told_names
 from interlingua.dialects._seals import note_seal
 from interlingua.types.change import MAX_CHANGES
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from interlingua.types.change import Changes
     from interlingua.types.content import TextPart, ThinkingPart, ToolCall
+    from interlingua.types.event import Extra
     from interlingua.types.response import Alternative, Response
 
-__all__ = ["adopt_answer", "note_foreign", "note_joined", "note_others"]
+__all__ = ["adopt_answer", "note_event", "note_foreign", "note_joined", "note_others"]
 
 _UNMISSED: dict[str, frozenset[str]] = {
     "openai-responses": frozenset(
@@ -142,22 +143,47 @@ def note_foreign(changes: Changes, extra: Mapping[str, Any], path: str = "") -> 
     if of_answer:
         extra = without_logprobs(extra, changes.dialect)
     for dialect in foreign_extras(extra, changes.dialect):
-        if of_answer and _is_unmissed(extra[dialect], _UNMISSED.get(dialect, _NONE)):
+        members = extra[dialect]
+        missed = _missed(members, _UNMISSED.get(dialect, _NONE)) if of_answer else members
+        if not missed:
             continue
-        place = f"{path}/extra/{dialect}"
-        if not (of_answer and _is_noted(changes, place)):
-            changes.add("extra_foreign", place)
+        place, detail = f"{path}/extra/{dialect}", told_names(missed)
+        if not (of_answer and _is_noted(changes, place, detail)):
+            changes.add("extra_foreign", place, detail)
 
 
-def _is_noted(changes: Changes, place: str) -> bool:
-    """Whether there is an entry for a place already: an answer is noted as a whole, and its parts where they differ.
+def note_event(changes: Changes, event: Extra) -> None:
+    """An entry for an event of a stream that the client's dialect has no form for, once for each kind of event.
+
+    What says how far an item got has none: the item itself comes whole, and has its own.
+    """
+    raw = event.raw
+    if is_object(raw) and ("item_id" in raw or "output_index" in raw):
+        return
+    place, detail = f"/extra/{event.dialect}", f"events {told_names([_kind_of(raw)])}"
+    if not _is_noted(changes, place, detail):
+        changes.add("extra_foreign", place, detail)
+
+
+def _kind_of(raw: Any) -> str:
+    """The name of an event, with that of the piece in it where it has one."""
+    if not is_object(raw):
+        return "without a name"
+    delta = raw.get("delta")
+    inner = delta.get("type") if is_object(delta) else None
+    kind = raw.get("type", next(iter(raw), ""))
+    return f"{kind} of {inner}" if isinstance(inner, str) else str(kind)
+
+
+def _is_noted(changes: Changes, place: str, detail: str) -> bool:
+    """Whether there is this entry for a place already: an answer is noted as a whole, and its parts where they differ.
 
     Entries beyond the bound are only counted, and nobody looks through all of them for each part of a long answer.
     """
     entries = changes.entries
     if len(entries) >= MAX_CHANGES:
         return False
-    return any([entry.path == place and entry.code == "extra_foreign" for entry in entries])
+    return any([entry.path == place and entry.detail == detail for entry in entries])
 
 
 def note_joined(changes: Changes, part: TextPart, path: str) -> None:
@@ -185,19 +211,19 @@ def note_others(
     return True
 
 
-def _is_unmissed(members: Mapping[str, Any], unmissed: frozenset[str]) -> bool:
-    """Whether nobody misses any of the members of an answer."""
+def _missed(members: Mapping[str, Any], unmissed: frozenset[str]) -> list[str]:
+    """The members of an answer that somebody could miss, those of a choice behind a dot."""
+    missed: list[str] = []
     if unmissed.issuperset(members):
-        return True
+        return missed
     for name, value in members.items():
         if name in unmissed or _is_empty(value) or _USUAL.get(name) == value:
             continue
         inner = [name]
         if name in _NESTED and is_object(value):
             inner = [f"{name}.{one}" for one in value if not _is_empty(value[one])]
-        if not unmissed.issuperset(inner):
-            return False
-    return True
+        missed += [one for one in inner if one not in unmissed]
+    return missed
 
 
 def _is_empty(value: Any) -> bool:

@@ -15,7 +15,7 @@ from interlingua.errors import DecodeError, UsageError
 from interlingua.wire.json import Extra, decode_any, encode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from interlingua.wire.json import WireStruct
 
@@ -30,7 +30,12 @@ __all__ = [
     "plain",
     "reader_of",
     "text_or_none",
+    "told_names",
 ]
+
+MAX_NAMES = 8
+MAX_NAME = 64
+"""How many names of members an entry tells, and how many characters of each."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -150,6 +155,13 @@ def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
     if len(extra) == 1 and dialect in extra:
         return []
     return [name for name, members in extra.items() if name != dialect and _says_something(members)]
+
+
+def told_names(members: Collection[str]) -> str:
+    """Names of members as an entry tells them, mere spellings aside: of many the first ones, and how many more."""
+    names = [str(name) for name in members if name not in SPELLINGS]
+    first = [name if len(name) <= MAX_NAME else f"{name[:MAX_NAME]}…" for name in names[:MAX_NAMES]]
+    return ", ".join([*first, f"{len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES else first)
 
 
 def says_more(extra: Mapping[str, Any], dialect: str) -> bool:

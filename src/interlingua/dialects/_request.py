@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from interlingua.dialects._bounds import ANY
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_names, paired_calls, prepare_history
-from interlingua.dialects._members import foreign_extras, is_object, merge_members, reader_of
+from interlingua.dialects._members import foreign_extras, is_object, merge_members, reader_of, told_names
 from interlingua.dialects._schemas import fit_request
 from interlingua.dialects._tool_cache import CachedTools, can_be_told_again, equal_tools, write_tools
 from interlingua.errors import UnsupportedError, UsageError
@@ -449,7 +449,7 @@ class RequestWriter:
         """The members that the caller gave for this dialect alone; an entry for those of each other."""
         extra = self.request.extra
         for dialect in foreign_extras(extra, self.dialect):
-            self.changes.add("extra_foreign", f"/extra/{dialect}")
+            self.changes.add("extra_foreign", f"/extra/{dialect}", told_names(extra[dialect]))
         return extra.get(self.dialect, {})
 
 

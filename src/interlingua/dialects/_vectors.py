@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import msgspec
 
 from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, ServerContext
-from interlingua.dialects._members import foreign_extras, is_list, is_object
+from interlingua.dialects._members import foreign_extras, is_list, is_object, told_names
 from interlingua.errors import DecodeError, UnsupportedError
 from interlingua.types.change import Changes
 from interlingua.types.content import OpaquePart
@@ -128,7 +128,7 @@ def refuse_opaque(inputs: Sequence[EmbedInput], dialect: str, changes: Changes) 
 def foreign_noted(extra: Mapping[str, Any], dialect: str, changes: Changes) -> dict[str, Any]:
     """The members that are for this dialect alone; an entry for those of each other."""
     for other in foreign_extras(extra, dialect):
-        changes.add("extra_foreign", f"/extra/{other}")
+        changes.add("extra_foreign", f"/extra/{other}", told_names(extra[other]))
     return extra.get(dialect, {})
 
 

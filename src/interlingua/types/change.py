@@ -160,8 +160,11 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults
     """One clause for people: what, and why."""
 
     def __str__(self) -> str:
-        """`dropped temperature: …` in one line."""
-        return f"{self.action} {self.path}: {self.detail or CODES[self.code].meaning}"
+        """`dropped /temperature: …` in one line; without a place of its own, what it means and where it was read."""
+        meaning = CODES[self.code].meaning
+        if self.path:
+            return f"{self.action} {self.path}: {self.detail or meaning}"
+        return f"{self.action}: {meaning}" + (f" ({self.detail})" if self.detail else "")
 
 
 def first_changes(changes: tuple[Change, ...]) -> tuple[Change, ...]:

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import DecodeContext, ServerContext
-from interlingua.dialects._foreign import adopt_answer
+from interlingua.dialects._contract import DecodeContext, EncodeOptions, ServerContext, Target
+from interlingua.dialects._foreign import adopt_answer, note_foreign
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.types.change import Change, Changes
 from interlingua.types.content import TextPart
+from interlingua.types.message import user
+from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
 from tests.support.cells import cells
@@ -156,3 +158,34 @@ def test_a_member_with_the_name_of_one_that_holds_others_is_noted_whatever_it_ho
             changes = Changes(dialect, "encode_response")
             adopt_answer(answer, changes)
             assert [(entry.code, entry.path) for entry in changes.entries] == [("extra_foreign", "/extra/anthropic")]
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "google", "ollama", "cohere", "bedrock"])
+def test_the_entry_of_a_request_names_the_members_that_are_left_out(target: str) -> None:
+    """It named the dialect alone: nobody could tell which of their members the model never saw."""
+    request = Request(messages=(user("Hi"),), extra={"openai-chat": {"prediction": {}, "modalities": ["audio"]}})
+    encoded = get_dialect(target).encode_request(request, EncodeOptions(target=Target(model="m")))
+    details = [change.detail for change in encoded.changes if change.code == "extra_foreign"]
+    assert details == ["prediction, modalities"]
+
+
+def test_the_entry_of_an_answer_names_the_members_that_could_be_missed() -> None:
+    """Not those beside them that nobody misses; of a candidate's with where they stand."""
+    candidate = {**GOOGLE["candidates"][0], "safetyRatings": [{"category": "C"}], "urlContextMetadata": {"a": 1}}
+    body = {**GOOGLE, "candidates": [candidate], "promptFeedback": {"a": 1}}
+    response = get_dialect("google").decode_response(
+        HttpReply(status=200, body=json.dumps(body).encode()), DecodeContext()
+    )
+    changes: list[Change] = []
+    get_dialect("anthropic").encode_response(response, ServerContext(source="google", changes=changes))
+    (detail,) = [change.detail for change in changes if change.code == "extra_foreign"]
+    assert sorted(detail.split(", ")) == ["candidate.safetyRatings", "candidate.urlContextMetadata", "promptFeedback"]
+
+
+def test_of_many_members_the_first_are_named_and_the_others_counted() -> None:
+    """However long a client makes them."""
+    changes = Changes("anthropic", "encode_request")
+    note_foreign(changes, {"google": {f"{'n' * 99}{number}": 1 for number in range(20)}}, "/tools/0")
+    (entry,) = changes.entries
+    assert entry.detail.endswith(", 12 more")
+    assert len(entry.detail) < 600

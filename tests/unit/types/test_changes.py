@@ -36,3 +36,20 @@ def test_changes_of_several_stages_are_bounded_together() -> None:
     both = first_changes(one + one)
     assert both[:256] == (one + one)[:256]
     assert both[256:] == (Change("dropped", "changes_counted", "", None, None, "144 more"),)
+
+
+def test_a_change_without_a_place_of_its_own_says_what_it_is() -> None:
+    """It said `repaired : /usage/prompt_tokens`: a place on the wire, and nothing of what became of it."""
+    changes = Changes("openai-chat", "decode_response")
+    changes.repaired(["count_clamped /usage/prompt_tokens", "lone_surrogate"])
+    changes.add("parameter_unsupported", "/top_k", "the dialect has no top_k")
+    changes.add("name_unsupported", "/messages/0/name")
+    assert [str(change) for change in changes.done()] == [
+        "repaired: a count that cannot be true: below 0 left out, above 2^53 taken as that (/usage/prompt_tokens)",
+        "repaired: a lone surrogate replaced by U+FFFD",
+        "dropped /top_k: the dialect has no top_k",
+        "dropped /messages/0/name: the name of a message or of its author",
+    ]
+    assert str(_many(MAX_CHANGES + 3, Changes("google", "encode_request")).done()[-1]) == (
+        "dropped: further entries of one request, of which only the number is told (3 more)"
+    )

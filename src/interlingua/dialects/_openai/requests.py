@@ -82,8 +82,11 @@ class OpenAIRequestWriter(RequestWriter):
         return chosen_names(self.request.tool_choice) if self.must_filter() else None
 
     def takes_choice(self, name: str, *, tools: bool) -> bool:
-        """Whether a member about the choice among tools is taken; an entry where it is not, for want of tools."""
-        if tools or self.quirks.choice_without_tools:
+        """Whether a member about the choice among tools is taken; an entry where it is not, for want of tools.
+
+        A server that takes one without tools takes none that chooses among tools which were left out.
+        """
+        if tools or (self.quirks.choice_without_tools and not self.request.tools):
             return True
         self.changes.add("parameter_unsupported", f"/{name}", "no tool is offered")
         return False

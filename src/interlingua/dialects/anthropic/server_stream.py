@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._foreign import adopt_answer
+from interlingua.dialects._foreign import adopt_answer, note_event
 from interlingua.dialects._members import is_object
 from interlingua.dialects._seals import note_seal
 from interlingua.dialects._serve import hand_over
@@ -151,18 +151,24 @@ class MessagesStreamEncoder(ResumingEncoder):
                 self._start = event
             case UsageUpdate(usage=usage):
                 self._usage = merge_usage(self._usage, usage)
-            case Extra(dialect=dialect, raw=raw) if dialect == NAME and is_object(raw):
-                name = str(raw.get("type", "unknown"))
-                if name != "content_block_delta":
-                    return self._settle() + _event(name, raw)
-                # the block of a delta of an unknown type may not be open here
-                self.changes.add("extra_foreign", f"/extra/{NAME}", "a delta of an unknown type")
+            case Extra():
+                return self._extra(event)
             case StreamEnd():
                 return self._end(event)
             case StreamError():
                 return self._error(event)
             case _:
                 pass
+        return b""
+
+    def _extra(self, event: Extra) -> bytes:
+        """An event of the service that we do not know, as it came; the block of a delta may not be open here."""
+        raw = event.raw
+        if event.dialect == NAME and is_object(raw):
+            name = str(raw.get("type", "unknown"))
+            if name != "content_block_delta":
+                return self._settle() + _event(name, raw)
+        note_event(self.changes, event)
         return b""
 
     # The answer as a whole

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._foreign import note_event
 from interlingua.dialects._members import is_object
 from interlingua.dialects._seals import note_seal
 from interlingua.dialects._serve import hand_over
@@ -102,9 +103,12 @@ class ConverseStreamEncoder(ResumingEncoder):
             case Extra(dialect=dialect, raw=raw) if dialect == NAME and is_object(raw) and len(raw) == 1:
                 name, payload = next(iter(raw.items()))
                 if name == "contentBlockDelta":  # its block may not be open
-                    self.changes.add("extra_foreign", f"/extra/{NAME}", "a delta of an unknown kind")
+                    note_event(self.changes, event)
                     return b""
                 return self.opening() + _frame(name, payload)
+            case Extra():
+                note_event(self.changes, event)
+                return b""
             case StreamEnd():
                 return self._end(event)
             case StreamError():

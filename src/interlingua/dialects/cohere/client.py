@@ -175,7 +175,7 @@ class _RequestEncoder(RequestWriter):
                 )
             elif choice == "none" or must_call(choice):
                 self.wire.tool_choice = "NONE" if choice == "none" else "REQUIRED"
-        elif choice not in (None, "auto", "none") and not self.request.tools:
+        elif choice not in (None, "auto", "none"):
             self.changes.add("tool_choice_approximated", "/tool_choice", "no tool is offered")
         if self.request.parallel_tool_calls is False:
             self.changes.add("parameter_unsupported", "/parallel_tool_calls", "the dialect has no such switch")

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import object_in
+from interlingua.dialects._foreign import note_event
+from interlingua.dialects._members import is_object, object_in
 from interlingua.dialects._serve import hand_over
 from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.cohere.assistant import AssistantEncoder
@@ -29,6 +30,7 @@ from interlingua.types.event import (
     Annotation,
     BlockEnd,
     BlockStart,
+    Extra,
     RefusalDelta,
     StreamEnd,
     StreamError,
@@ -116,12 +118,29 @@ class CohereStreamEncoder(ResumingEncoder):
                 return self._block_start(event)
             case BlockEnd(choice=0):
                 return self._block_end(event)
+            case _:
+                return self._beside(event)
+
+    def _beside(self, event: Event) -> bytes:
+        """The members of an event that is about no block."""
+        match event:
+            case Extra():
+                return self._extra(event)
             case StreamEnd():
                 return self._end(event)
             case StreamError():
                 return self._error(event)
             case _:
                 return b""
+
+    def _extra(self, event: Extra) -> bytes:
+        """An event of the service that we do not know, as it came; the number of its block may be another here."""
+        raw = event.raw
+        kind = raw.get("type") if event.dialect == NAME and is_object(raw) else None
+        if isinstance(kind, str) and kind.isprintable() and kind != "content-delta":
+            return _named(kind, raw)
+        note_event(self.changes, event)
+        return b""
 
     # Blocks
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects._foreign import adopt_answer
+from interlingua.dialects._foreign import adopt_answer, note_event
 from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
@@ -34,6 +34,7 @@ from interlingua.types.content import RefusalPart, TextPart, ThinkingPart
 from interlingua.types.event import (
     BlockEnd,
     BlockStart,
+    Extra,
     RefusalDelta,
     Seal,
     StreamEnd,
@@ -281,6 +282,10 @@ class GoogleStreamEncoder(ResumingEncoder):
         hand_over(self.changes, self.context)
         return frames + b"]" if self.context.json_array else frames
 
+    def _extra(self, event: Extra) -> bytes:
+        note_event(self.changes, event)
+        return b""
+
     _writers: ClassVar[dict[type[Any], Callable[[GoogleStreamEncoder, Any], bytes]]] = {
         TextDelta: _text_delta,
         ThinkingDelta: _thought,
@@ -289,6 +294,7 @@ class GoogleStreamEncoder(ResumingEncoder):
         BlockEnd: _block_end,
         StreamStart: _start,
         Seal: _seal,
+        Extra: _extra,
         StreamEnd: _end,
         StreamError: _error,
     }

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._foreign import note_event
 from interlingua.dialects._members import object_in
 from interlingua.dialects._serve import hand_over
 from interlingua.dialects._streams.frames import ResumingEncoder
@@ -28,6 +29,7 @@ from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, BrokenToolCall, ImagePart, ServerToolPart, ToolCall
 from interlingua.types.event import (
     BlockEnd,
+    Extra,
     RefusalDelta,
     StreamEnd,
     StreamError,
@@ -84,6 +86,9 @@ class OllamaStreamEncoder(ResumingEncoder):
                 return self._start(event)
             case BlockEnd(choice=0):
                 return self._block_end(event)
+            case Extra():
+                note_event(self.changes, event)
+                return b""
             case StreamEnd():
                 return self._end(event)
             case StreamError():

@@ -362,8 +362,8 @@ class AssistantEncoder:
             return PlainTurnWire("".join(texts) if texts else None, calls or None, None, thinking, ())
         return PlainTurnWire(texts[0] if texts else _EMPTY[quirks.tool_only_content], calls or None)
 
-    def encode(self, parts: Sequence[Part], path: str, *, reply: bool) -> MessageWire:
-        """The message of one turn, which stands at `path`.
+    def encode(self, parts: Sequence[Part], path: str, *, reply: bool, first: int = 0) -> MessageWire:
+        """The message of one turn, which stands at `path`, from its part number `first` on.
 
         A `reply` has plain text content, a history may have a list of parts.
         """
@@ -374,7 +374,7 @@ class AssistantEncoder:
         self.thinking: list[str] = []
         self.reply: bool = reply
         self.reasoning_field: str = REASONING_FIELDS[0]
-        for place, part in enumerate(parts):
+        for place, part in enumerate(parts, first):
             self._part(part, f"{path}/parts/{place}")
         thoughts = "\n\n".join([text for text in self.thinking if text]) if self.thinking else ""
         if thoughts:

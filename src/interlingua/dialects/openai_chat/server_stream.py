@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects._foreign import adopt_answer
+from interlingua.dialects._foreign import adopt_answer, note_event
 from interlingua.dialects._members import is_list, object_in
 from interlingua.dialects._openai.calls import freeform_input
 from interlingua.dialects._openai.errors import encode_error_body
@@ -35,6 +35,7 @@ from interlingua.types.event import (
     BlockEnd,
     BlockStart,
     DataDelta,
+    Extra,
     RefusalDelta,
     Seal,
     StreamEnd,
@@ -230,7 +231,7 @@ class ChatStreamEncoder(ResumingEncoder):
 
     def _seal(self, event: Seal) -> bytes:
         if not seal_fits(event.sealed, NAME, Target()):
-            note_seal(self.changes, event.sealed, f"/parts/{event.index}")
+            note_seal(self.changes, event.sealed, _place(event))
             return b""
         ordinal = self._choices[event.choice].ordinals.get(event.index)
         if (event.choice, event.index) in self._detailed:
@@ -256,11 +257,11 @@ class ChatStreamEncoder(ResumingEncoder):
                 call = {"index": ordinal, "id": call_id, "type": "custom", "custom": custom}
                 return self._chunk(event.choice, {"tool_calls": [call]})
             case TextPart(annotations=annotations) as part if annotations:
-                own = annotations_of(part, self.changes, f"/parts/{event.index}/annotations", before)
+                own = annotations_of(part, self.changes, f"{_place(event)}/annotations", before)
                 own = own[self._annotated.get((event.choice, event.index), 0) :]
                 return self._chunk(event.choice, {"annotations": own}) if own else b""
             case AudioPart() as part:
-                note_audio(part, self.changes, f"/parts/{event.index}")
+                note_audio(part, self.changes, _place(event))
                 members = audio_members(part)
                 return self._chunk(event.choice, {"audio": members}) if members else b""
             case ToolCall(extra=extra) if NAME in extra:
@@ -272,12 +273,13 @@ class ChatStreamEncoder(ResumingEncoder):
     def _whole(self, event: BlockEnd, part: OpaquePart | ServerToolPart | ImagePart) -> bytes:
         """A part that comes in one piece; a step of another dialect's tool as thinking."""
         if isinstance(part, ServerToolPart) and not at_home(part, NAME, Target()):
-            events = thinking_events(part, self.changes, f"/parts/{event.index}", event)
+            events = thinking_events(part, self.changes, _place(event), event)
             return b"".join([self.encode(one) for one in events])
         if isinstance(part, ImagePart) and part.sealed is not None:  # noted at its own place among the parts
-            note_seal(self.changes, part.sealed, f"/parts/{event.index}")
+            note_seal(self.changes, part.sealed, _place(event))
             part = replace(part, sealed=None)
-        message = AssistantEncoder(Target(), self.changes).encode((part,), "", reply=True)
+        encoder = AssistantEncoder(Target(), self.changes)
+        message = encoder.encode((part,), _choice_path(event), reply=True, first=event.index)
         body = decode_any(encode_wire(message))
         fields = {name: value for name, value in body.items() if name != "role"}
         delta = {name: value for name, value in fields.items() if name != "content" or is_list(value)}
@@ -332,6 +334,10 @@ class ChatStreamEncoder(ResumingEncoder):
             pieces.append(self._head + b',"choices":[],"usage":' + usage + b"}\n\n")
         return b"".join(pieces)
 
+    def _extra(self, event: Extra) -> bytes:
+        note_event(self.changes, event)
+        return b""
+
     _writers: ClassVar[dict[type[Any], Callable[[ChatStreamEncoder, Any], bytes]]] = {
         ThinkingDelta: _thinking,
         RefusalDelta: _refusal,
@@ -341,7 +347,17 @@ class ChatStreamEncoder(ResumingEncoder):
         BlockEnd: _block_end,
         Seal: _seal,
         DataDelta: _audio,
+        Extra: _extra,
         StreamEnd: _end,
         StreamError: _error,
     }
     """The writers of events that add something; a match over their classes takes ten times as long."""
+
+
+def _choice_path(event: BlockEnd | Seal) -> str:
+    return f"/alternatives/{event.choice - 1}" if event.choice else ""
+
+
+def _place(event: BlockEnd | Seal) -> str:
+    """Where the part of a block stands in the answer."""
+    return f"{_choice_path(event)}/parts/{event.index}"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from msgspec.structs import replace
 
-from interlingua.dialects._foreign import adopt_answer
+from interlingua.dialects._foreign import adopt_answer, note_event
 from interlingua.dialects._logprobs import text_logprobs
 from interlingua.dialects._members import is_list, is_object, merge_members, object_in, plain
 from interlingua.dialects._seals import note_seal, seal_fits
@@ -202,6 +202,7 @@ class ResponsesStreamEncoder(ResumingEncoder):
         """An event of a hosted tool, under our own numbers."""
         raw, frames = event.raw, b""
         if event.dialect != NAME or not is_object(raw):
+            note_event(self.changes, event)
             return b""
         members = {name: value for name, value in raw.items() if name not in ("type", "sequence_number")}
         if raw.get("type") == "response.output_item.added":
