@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Callable, Generator, Sequence
 
-    from interlingua.transport.fault import FaultPlan
     from interlingua.types.response import Attempt
 
 __all__ = ["PACE_S", "drilling", "fault_argument"]
@@ -53,27 +52,25 @@ def drilling(options: Sequence[str]) -> Generator[Callable[[Sequence[Attempt]], 
             tries.extend(error.attempts)
             raise
         finally:
-            _tell(plan, tries)
+            from interlingua.client.state import health_store
+
+            for attempt in tries:
+                pause = f" after a pause of {attempt.delay_s:.1f} s" if attempt.delay_s is not None else ""
+                words = f": {attempt.error}" if attempt.error else ""
+                note(f"{attempt.model} {attempt.outcome}{pause}{words}", head="drill: ")
+            for (target, fault), times in Counter(plan.injected).items():
+                note(f"{target}: fault {fault}, {'once' if times == 1 else f'{times} times'}", head="drill: ")
+            # How the targets stand after the drill, in the store of the drill.
+            for target, health in health_store().snapshot().items():
+                wait = f" for {health.wait_s:.0f} s" if health.wait_s is not None else ""
+                why = f" ({health.reason})" if health.reason is not None else ""
+                failures = (
+                    f", {health.failures} failure{'s' if health.failures != 1 else ''} in a row"
+                    if health.failures
+                    else ""
+                )
+                note(f"circuit breaker of {target}: {health.circuit}{wait}{why}{failures}", head="drill: ")
 
 
 def _say_nothing(attempts: Sequence[Attempt]) -> None:
     """No drill, no word."""
-
-
-def _tell(plan: FaultPlan, tries: Sequence[Attempt]) -> None:
-    from interlingua.client.state import health_store
-
-    for attempt in tries:
-        pause = f" after a pause of {attempt.delay_s:.1f} s" if attempt.delay_s is not None else ""
-        error = f": {attempt.error}" if attempt.error else ""
-        note(f"{attempt.model} {attempt.outcome}{pause}{error}", head="drill: ")
-    for (target, fault), times in Counter(plan.injected).items():
-        note(f"{target}: fault {fault}, {'once' if times == 1 else f'{times} times'}", head="drill: ")
-    # How the targets stand after the drill, in the store of the drill.
-    for target, health in health_store().snapshot().items():
-        wait = f" for {health.wait_s:.0f} s" if health.wait_s is not None else ""
-        why = f" ({health.reason})" if health.reason is not None else ""
-        failures = (
-            f", {health.failures} failure{'s' if health.failures != 1 else ''} in a row" if health.failures else ""
-        )
-        note(f"circuit breaker of {target}: {health.circuit}{wait}{why}{failures}", head="drill: ")

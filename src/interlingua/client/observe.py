@@ -72,20 +72,18 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __str__(self) -> str:
         """One line: the kind, the id, and what is known."""
         hidden = ("id", "tags", *_CONTENT)
-        fields = [f"{name}={_short(value)}" for name, value in self._shown_fields() if name not in hidden]
+        pairs = [(name, getattr(self, name)) for name in self.__struct_fields__]
+        usual = ("operation", "chat")  # which goes without saying
+        shown = [
+            pair for pair in pairs if not (pair[1] is None or pair[1] is False or pair[1] in ((), {}) or pair == usual)
+        ]
+        fields = [f"{name}={_short(value)}" for name, value in shown if name not in hidden]
         tags = [f"[{name}={value}]" for name, value in self.tags.items()]
         text = " ".join([type(self).__name__, self.id, *fields, *tags])
         if text.isprintable():
             return text
         # Parts of it come from servers: nothing may break the line or steer a terminal.
         return " ".join("".join([c if c.isprintable() else " " for c in text]).split())
-
-    def _shown_fields(self) -> list[tuple[str, Any]]:
-        pairs = [(name, getattr(self, name)) for name in self.__struct_fields__]
-        usual = ("operation", "chat")  # which goes without saying
-        return [
-            pair for pair in pairs if not (pair[1] is None or pair[1] is False or pair[1] in ((), {}) or pair == usual)
-        ]
 
     def without_content(self) -> Self:
         """This event without content: what was asked, answered, given to tools and given by them."""

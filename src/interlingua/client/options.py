@@ -102,8 +102,13 @@ def settle(settings: Settings, options: Mapping[str, Any]) -> Settings:
             knobs[name] = getattr(_NOTHING, name) if value is None else _KNOBS[name](name, value)
         elif name in _STEERING:
             rest.update(_STEERING[name](settings, rest, value))
+        elif name in _ELSEWHERE:
+            raise UsageError(f"no option {name!r}: {_ELSEWHERE[name]}")
         else:
-            raise _unknown(name)
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, [*_KNOBS, *_STEERING, "history", "output"], n=1)
+            raise UsageError(f"no option {name!r}{f'; did you mean {near[0]!r}?' if near else ''}")
     if knobs.get("extra"):
         knobs["extra"] = _added(settings.request.extra, knobs["extra"])
     if knobs:
@@ -171,15 +176,6 @@ _ELSEWHERE = {
     "top_logprobs": "logprobs takes the number of alternatives",
 }
 """Names that other libraries taught, and what stands for them here."""
-
-
-def _unknown(name: str) -> UsageError:
-    if name in _ELSEWHERE:
-        return UsageError(f"no option {name!r}: {_ELSEWHERE[name]}")
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, [*_KNOBS, *_STEERING, "history", "output"], n=1)
-    return UsageError(f"no option {name!r}{f'; did you mean {near[0]!r}?' if near else ''}")
 
 
 def _added(first: Mapping[str, dict[str, Any]], second: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -314,16 +310,14 @@ def _made(source: object) -> Tool:
 def _tool_choice(name: str, value: object) -> object:
     if isinstance(value, NamedTool | AllowedTools) or value in ("auto", "none", "required"):
         return value
-    forced = value if isinstance(value, str) else _forced(value)
+    forced: object = value
+    if not isinstance(value, str):
+        # Another library's form of a choice forces a tool so: `{"type": "function", "function": {"name": …}}`.
+        choice = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        inner = choice.get("function", choice)
+        forced = cast("dict[str, Any]", inner).get("name") if isinstance(inner, dict) else None
     hint = f"; il.NamedTool({forced!r}) forces one tool" if forced else ""
     raise UsageError(f"{name} takes auto, none, required, il.NamedTool or il.AllowedTools, not {value!r:.60}{hint}")
-
-
-def _forced(value: object) -> object:
-    """The tool that another library's form of a choice forces: `{"type": "function", "function": {"name": …}}`."""
-    choice = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-    inner = choice.get("function", choice)
-    return cast("dict[str, Any]", inner).get("name") if isinstance(inner, dict) else None
 
 
 def _server_state(name: str, value: object) -> ServerState:

@@ -176,7 +176,11 @@ def _candidate(job: Job, lane: Lane) -> _Candidate:
     except Error as error:
         return _Candidate(msgspec.structs.replace(target, reason=error.message), lane)
     http = endpoint.http_request(encoded, with_credential=False, headers=job.settings.headers)
-    rank, reason = _rank(standing)
+    # How soon a target would be asked for the sake of its health, and why not now.
+    rank, reason = (_NOW, 0.0), ""
+    if standing.state not in ("open", "probe", "half_open"):
+        place = _NEVER if standing.reason == "suspended" else _IF_NOBODY_ELSE
+        rank, reason = (place, standing.wait_s or 0.0), standing_told(standing)
     if job.with_credential:
         try:
             endpoint.http_request(encoded, headers=job.settings.headers)
@@ -194,14 +198,6 @@ def _looked_at(job: Job, endpoint: Endpoint) -> Standing:
         return Standing("open", at_s)
     look = Look(identity=endpoint.identity(job.settings.headers))
     return store.apply(((endpoint.spec, look),))[0]
-
-
-def _rank(standing: Standing) -> tuple[tuple[int, float], str]:
-    """How soon a target would be asked for the sake of its health, and why not now."""
-    if standing.state in ("open", "probe", "half_open"):
-        return (_NOW, 0.0), ""
-    rank = _NEVER if standing.reason == "suspended" else _IF_NOBODY_ELSE
-    return (rank, standing.wait_s or 0.0), standing_told(standing)
 
 
 def _on_a_loop() -> bool:

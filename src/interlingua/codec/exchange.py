@@ -23,7 +23,7 @@ from interlingua.wire.json import decode_any, encode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from interlingua.dialects._contract import DecodedRequest, Dialect, Encoded, StreamDecoder, StreamEncoder
+    from interlingua.dialects._contract import Dialect, StreamDecoder, StreamEncoder
     from interlingua.providers.row import Provider
     from interlingua.types._base import JsonObject
     from interlingua.types.change import Change
@@ -104,7 +104,21 @@ class Bridge:
         with_usage = not service.usage_if_asked or (
             isinstance(options, dict) and cast("JsonObject", options).get("include_usage") is True
         )
-        encoded = self._encode(decoded, with_usage=with_usage)
+        target_service = self._service if self._model else service_of(*self._names, decoded.model)
+        encode_options = EncodeOptions(
+            target=target_service.target,
+            stream=decoded.stream,
+            stream_usage=with_usage or (target_service.row is not None and decoded.stream),
+            allow=self._allow,
+            history=self._history,
+        )
+        encoded = target_service.encode(_renamed(decoded.request, self._provider_ids), encode_options)
+        self._changes = [*decoded.changes, *encoded.changes]
+        self._context = DecodeContext(
+            target=target_service.target, undo=encoded.undo, make_id=self._make_call_id, provider_ids=self._provider_ids
+        )
+        self._path = encoded.path
+        self._headers = (*encoded.headers, *(() if target_service.row is None else target_service.row.headers))
         self._server = ServerContext(
             model=decoded.model,
             make_id=self._make_id,
@@ -116,24 +130,6 @@ class Bridge:
             changes=self._changes,
         )
         return body_of(encoded)
-
-    def _encode(self, decoded: DecodedRequest, *, with_usage: bool) -> Encoded:
-        service = self._service if self._model else service_of(*self._names, decoded.model)
-        options = EncodeOptions(
-            target=service.target,
-            stream=decoded.stream,
-            stream_usage=with_usage or (service.row is not None and decoded.stream),
-            allow=self._allow,
-            history=self._history,
-        )
-        encoded = service.encode(_renamed(decoded.request, self._provider_ids), options)
-        self._changes = [*decoded.changes, *encoded.changes]
-        self._context = DecodeContext(
-            target=service.target, undo=encoded.undo, make_id=self._make_call_id, provider_ids=self._provider_ids
-        )
-        self._path = encoded.path
-        self._headers = (*encoded.headers, *(() if service.row is None else service.row.headers))
-        return encoded
 
     def response(self, body: JsonObject) -> JsonObject:
         """The body for the client that the service's answer to the last request stands for.

@@ -81,26 +81,22 @@ def service_of(dialect: str | None, provider: str | Provider | None, model: str 
         dialect, provider = "openai-chat", provider or "openai-chat"
     if provider is not None:
         row = _row(provider)
-        name = _spoken(row, dialect, model)
+        if dialect is not None:
+            name = get_dialect(dialect).name
+            if name not in row.dialects:
+                raise ConfigError(f"{row.name} speaks {' or '.join(row.dialects)}, not {name}")
+        else:
+            name = negotiate(row, model)  # the one that a model of the library speaks
+            if name is None:
+                raise ConfigError(
+                    f"{row.name} speaks {' or '.join(row.dialects)}, which this version does not have yet"
+                )
         return Service(get_dialect(name), target_of(row, name, model), row)
     if dialect is None:
         raise UsageError("name a dialect, such as 'anthropic', or a provider, such as provider='groq'")
     alone = get_dialect(dialect)
     vendor = alone.service.vendor or alone.name
     return Service(alone, Target(model=model, facts=facts_for(vendor, alone.name, model)))
-
-
-def _spoken(row: Provider, dialect: str | None, model: str) -> str:
-    """The dialect to speak with a provider: the one that is named, or the one that a model of the library speaks."""
-    if dialect is not None:
-        name = get_dialect(dialect).name
-        if name not in row.dialects:
-            raise ConfigError(f"{row.name} speaks {' or '.join(row.dialects)}, not {name}")
-        return name
-    spoken = negotiate(row, model)
-    if spoken is None:
-        raise ConfigError(f"{row.name} speaks {' or '.join(row.dialects)}, which this version does not have yet")
-    return spoken
 
 
 def _row(provider: str | Provider) -> Provider:

@@ -60,7 +60,9 @@ def ask(name: str, members: Mapping[str, object], account: Account, output: obje
     dialect = get_dialect(name)
     http = HttpRequest(url="https://localhost/", body=body_of(members))
     decoded = dialect.decode_request(http, DecodeOptions())
-    with_usage = name != "openai-chat" or _asks_for_usage(members)
+    options = members.get("stream_options")
+    wants_usage = isinstance(options, Mapping) and cast("Mapping[str, object]", options).get("include_usage") is True
+    with_usage = name != "openai-chat" or wants_usage
     context = ServerContext(created=int(time.time()), make_id=answer_ids(name), stream_usage=with_usage)
     return PreparedCall(account.job(name, decoded.model, decoded.request, output), dialect, context, decoded.changes)
 
@@ -112,11 +114,6 @@ class BodyWriter:
             self._encoder = self._call.dialect.stream_encoder(context)
         frames = self._frames.feed(self._encoder.encode(event))
         return [cast("Members", decode_any(frame.data)) for frame in frames if frame.data != b"[DONE]"]
-
-
-def _asks_for_usage(members: Mapping[str, object]) -> bool:
-    options = members.get("stream_options")
-    return isinstance(options, Mapping) and cast("Mapping[str, object]", options).get("include_usage") is True
 
 
 def _is_unsaid(value: object) -> bool:

@@ -46,7 +46,19 @@ def run(options: Namespace) -> int:
     elif options.provider is None:
         raise UsageError(f"auth {options.action}: of which provider? `il providers` lists them")
     elif options.action == "set":
-        _set(options.provider)
+        variable = _variables(options.provider)[0]
+        if sys.stdin is not None and sys.stdin.isatty():
+            from getpass import getpass
+
+            key = getpass(f"key of {options.provider} ({variable}): ").strip()
+        else:
+            key = piped_input(force=True).decode("utf-8", "replace").strip()
+        if not key or not key.isascii() or not key.isprintable() or " " in key:
+            raise UsageError(f"auth set {options.provider}: a key is one word of ASCII; nothing was changed")
+        write_keys(read_keys() | {variable: key})
+        note(f"{options.provider}: stored as {variable} in {key_ring_path()}")
+        if os.environ.get(variable):
+            note(f"{variable} is set in the environment, too, and goes before it")
     else:
         keys = read_keys()
         mine = [variable for variable in _variables(options.provider) if variable in keys]
@@ -54,22 +66,6 @@ def run(options: Namespace) -> int:
             raise UsageError(f"auth remove {options.provider}: it has no key here; `il auth list` lists the keys")
         write_keys({variable: key for variable, key in keys.items() if variable not in mine})
     return 0
-
-
-def _set(provider: str) -> None:
-    variable = _variables(provider)[0]
-    if sys.stdin is not None and sys.stdin.isatty():
-        from getpass import getpass
-
-        key = getpass(f"key of {provider} ({variable}): ").strip()
-    else:
-        key = piped_input(force=True).decode("utf-8", "replace").strip()
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise UsageError(f"auth set {provider}: a key is one word of ASCII; nothing was changed")
-    write_keys(read_keys() | {variable: key})
-    note(f"{provider}: stored as {variable} in {key_ring_path()}")
-    if os.environ.get(variable):
-        note(f"{variable} is set in the environment, too, and goes before it")
 
 
 def _list() -> None:

@@ -113,7 +113,13 @@ class _Chat:
                 else:
                     note("nothing was said here yet")
             case "/file":
-                self._add_file(rest.strip())
+                from interlingua.media.parts import file  # who only talks needs none of it
+
+                path = rest.strip()
+                try:
+                    self._files.append(file(path))
+                except (Error, OSError) as error:
+                    note(error.message if isinstance(error, Error) else f"{path}: {error.strerror}")
             case "/model":
                 spec = rest.strip()
                 self._options.model = spec or self._options.model
@@ -123,14 +129,6 @@ class _Chat:
                 note(f"no command {command}; /help lists the commands")
             case _:
                 self._ask(line)
-
-    def _add_file(self, path: str) -> None:
-        from interlingua.media.parts import file  # who only talks needs none of it
-
-        try:
-            self._files.append(file(path))
-        except (Error, OSError) as error:
-            note(error.message if isinstance(error, Error) else f"{path}: {error.strerror}")
 
     def _ask(self, line: str) -> None:
         """Ask; what fails is told, and the conversation stays as it was."""

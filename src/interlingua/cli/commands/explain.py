@@ -49,7 +49,14 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Explain."""
-    plan = _plan_of_file(options) if options.request else _plan(options)
+    if options.request:
+        plan = _plan_of_file(options)
+    else:
+        conversation = conversation_of(options) if options.goes_on or options.name else None
+        question = question_of(options)
+        model = model_of(options, conversation.model if conversation else "")
+        history = conversation.reply if conversation else None
+        plan = model.explain(question.prompt, history=history, output=question.output, tools=question.toolbox)
     if options.curl:
         write(f"{plan.curl()}\n")
         return MISUSED if plan.http is None else 0
@@ -65,14 +72,6 @@ def run(options: Namespace) -> int:
     pieces += ["", *(["changes", *changes] if changes else ["no changes"])]
     write("".join([f"{piece}\n" for piece in pieces]))
     return MISUSED if plan.http is None else 0
-
-
-def _plan(options: Namespace) -> Plan:
-    conversation = conversation_of(options) if options.goes_on or options.name else None
-    question = question_of(options)
-    model = model_of(options, conversation.model if conversation else "")
-    history = conversation.reply if conversation else None
-    return model.explain(question.prompt, history=history, output=question.output, tools=question.toolbox)
 
 
 def _plan_of_file(options: Namespace) -> Plan:

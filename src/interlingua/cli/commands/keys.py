@@ -327,7 +327,15 @@ def _usage(options: Namespace, database: Database) -> None:
     from interlingua.gateway.keys.keyring import merged
 
     settings = _configured(options)
-    rows = database.usage(options.name or "", _day(options.since))
+    since = ""
+    if options.since is not None:
+        from datetime import date
+
+        try:
+            since = date.fromisoformat(options.since).isoformat()
+        except ValueError:
+            raise UsageError(f"--since takes a day, as 2026-11-01, not {options.since:.40}") from None
+    rows = database.usage(options.name or "", since)
     keys = merged(settings.keys, [stored.key for stored in database.all_keys()]).keys.values()
     working = [key for key in keys if key.revoked_s is None and options.name in (None, key.name)]
     if options.name is not None and not rows and not working:
@@ -408,17 +416,6 @@ def _budget_table(budgets: list[dict[str, Any]]) -> str:
         for one in budgets
     ]
     return table(("of", "budget", "used", "reserved", "left", "begins anew"), rows)
-
-
-def _day(text: str | None) -> str:
-    from datetime import date
-
-    if text is None:
-        return ""
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise UsageError(f"--since takes a day, as 2026-11-01, not {text:.40}") from None
 
 
 def _time(at_s: float) -> str:

@@ -102,30 +102,11 @@ def _load(text: str) -> tuple[list[Tool], list[_Remark]]:
         from interlingua.cli.loading import load_tools
 
         return load_tools(text, option="lint: "), []
+    from pathlib import Path
+
     from interlingua.codec import decode_definitions
     from interlingua.errors import SchemaError
     from interlingua.types.tool import Tool
-
-    tools: list[Tool] = []
-    remarks: list[_Remark] = []
-    for entry in _entries(text):
-        try:
-            definitions = decode_definitions([entry])
-        except (WireError, SchemaError) as error:
-            # It is a remark, and the others are looked at.
-            number = len(tools) + len(remarks)
-            reason = error.message.removeprefix("definitions[0]").removeprefix(": ").strip()
-            remarks.append(_Remark(f"definition {number}", "", "refused", "", reason))
-        else:
-            tools += [tool for tool in definitions if isinstance(tool, Tool)]
-    if not (tools or remarks):
-        raise UsageError(f"{text}: it holds no tool")
-    return tools, remarks
-
-
-def _entries(text: str) -> list[Any]:
-    from pathlib import Path
-
     from interlingua.wire.json import decode_any
 
     try:
@@ -139,7 +120,21 @@ def _entries(text: str) -> list[Any]:
         value: object = body.get("tools", [body])
     if not isinstance(value, list):
         raise UsageError(f"{text}: a list of definitions is expected, one of them, or a body with `tools`")
-    return cast("list[Any]", value)
+    tools: list[Tool] = []
+    remarks: list[_Remark] = []
+    for entry in cast("list[Any]", value):
+        try:
+            definitions = decode_definitions([entry])
+        except (WireError, SchemaError) as error:
+            # It is a remark, and the others are looked at.
+            number = len(tools) + len(remarks)
+            reason = error.message.removeprefix("definitions[0]").removeprefix(": ").strip()
+            remarks.append(_Remark(f"definition {number}", "", "refused", "", reason))
+        else:
+            tools += [tool for tool in definitions if isinstance(tool, Tool)]
+    if not (tools or remarks):
+        raise UsageError(f"{text}: it holds no tool")
+    return tools, remarks
 
 
 def _target(name: str) -> tuple[str, Target]:

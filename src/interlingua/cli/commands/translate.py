@@ -51,7 +51,8 @@ def run(options: Namespace) -> int:
     import msgspec
 
     from interlingua.codec import bridge
-    from interlingua.wire.json import encode
+    from interlingua.wire.body import read_body
+    from interlingua.wire.json import decode_any, encode
 
     origin, to, provider = options.origin, options.to, options.provider
     if not to and (options.response or not provider):
@@ -60,8 +61,13 @@ def run(options: Namespace) -> int:
     # An answer comes from the provider, a request goes there.
     ends = (to, origin) if options.response else (origin, to)
     between = bridge(*ends, provider=provider, model=options.model, allow=options.allow)
-    body = _body()
+    text = piped_input(force=True)
     try:
+        value = decode_any(text)
+        if not isinstance(value, dict):
+            raise UsageError("stdin: a body is a JSON object")
+        read_body(text)  # refuses a member that stands twice, as the gateway does
+        body = cast("dict[str, Any]", value)
         body = between.response(body) if options.response else between.request(body)
     except WireError as error:
         raise UsageError(f"stdin: {error.message}") from None
@@ -69,22 +75,3 @@ def run(options: Namespace) -> int:
     for change in between.changes:
         note(str(change))
     return 0
-
-
-def _body() -> dict[str, Any]:
-    """The JSON object on stdin.
-
-    Raises: UsageError, for anything else.
-    """
-    from interlingua.wire.body import read_body
-    from interlingua.wire.json import decode_any
-
-    text = piped_input(force=True)
-    try:
-        body = decode_any(text)
-        if isinstance(body, dict):
-            read_body(text)  # refuses a member that stands twice, as the gateway does
-            return cast("dict[str, Any]", body)
-    except WireError as error:
-        raise UsageError(f"stdin: {error.message}") from None
-    raise UsageError("stdin: a body is a JSON object")

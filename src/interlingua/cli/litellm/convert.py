@@ -61,7 +61,20 @@ def convert(text: str, name: str = "config.yaml", output: str = "gateway.toml") 
     report = Report()
     listed = cast("list[object]", entries)
     keys = Keys({str(reported) for reported in re.findall(r"os\.environ/(\w+)", text)} | usual_keys(listed), report)
-    shared = _credentials(tree, report)
+    shared: dict[str, dict[str, Param]] = {}  # the values of the shared credentials, by their names
+    credential_list: object = tree.get("credential_list")
+    for index, entry in enumerate(cast("list[object]", credential_list) if isinstance(credential_list, list) else []):
+        path = f"credential_list[{index}]"
+        members = cast("Tree", entry) if isinstance(entry, dict) else {}
+        credential_name, values = members.get("credential_name"), members.get("credential_values")
+        if not isinstance(credential_name, str) or not isinstance(values, dict):
+            report.say(path, "missing", "no credential: it needs a credential_name and credential_values")
+            continue
+        report.say(f"{path}.credential_name", "becomes", "told at the providers that use it")
+        report.say(f"{path}.credential_info", "needless", "a description")
+        report.say(path, "missing", "no deployment that is served uses it")
+        own = cast("Tree", values).items()
+        shared[credential_name] = {key: Param(value, f"{path}.credential_values.{key}") for key, value in own}
     made = [read_deployment(entry, f"model_list[{index}]", shared, keys, report) for index, entry in enumerate(listed)]
     models = build_models([one for one in made if one is not None], read_strategy(tree, report), report)
     falls, spec_of = _fallbacks(tree, models, report)
@@ -81,25 +94,6 @@ def convert(text: str, name: str = "config.yaml", output: str = "gateway.toml") 
     reported = report.entries(list(leaves(tree)))
     lines = report_lines(reported, report, f"il serve --config {output}")
     return Converted(toml, tuple(lines), tuple(reported), dict(sorted(report.variables.items())))
-
-
-def _credentials(tree: Tree, report: Report) -> dict[str, dict[str, Param]]:
-    """The values of the shared credentials, by their names."""
-    credentials: dict[str, dict[str, Param]] = {}
-    listed: object = tree.get("credential_list")
-    for index, entry in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
-        path = f"credential_list[{index}]"
-        members = cast("Tree", entry) if isinstance(entry, dict) else {}
-        name, values = members.get("credential_name"), members.get("credential_values")
-        if not isinstance(name, str) or not isinstance(values, dict):
-            report.say(path, "missing", "no credential: it needs a credential_name and credential_values")
-            continue
-        report.say(f"{path}.credential_name", "becomes", "told at the providers that use it")
-        report.say(f"{path}.credential_info", "needless", "a description")
-        report.say(path, "missing", "no deployment that is served uses it")
-        own = cast("Tree", values).items()
-        credentials[name] = {key: Param(value, f"{path}.credential_values.{key}") for key, value in own}
-    return credentials
 
 
 # Fallbacks

@@ -216,7 +216,18 @@ def read_deployment(
     ):
         report.drop(path, "no deployment: it needs a model_name, and litellm_params with a model, as texts")
         return None
-    params = _params(members, path, shared, report)
+    # Each parameter has its place: those of shared credentials, those of `model_info`, then its own.
+    members_of = cast("Tree", members["litellm_params"]).items()
+    own = {_OLDER.get(key, key): Param(value, f"{path}.litellm_params.{key}") for key, value in members_of}
+    info: object = members.get("model_info")
+    costs = cast("Tree", info) if isinstance(info, dict) else {}
+    of_info = {key: Param(value, f"{path}.model_info.{key}") for key, value in costs.items() if key in _PRICES}
+    reference = own.get("litellm_credential_name")
+    credential = shared.get(str(reference.value), {}) if reference else {}
+    if reference:
+        word = f"the credential {'is told at its provider' if credential else 'is not in credential_list'}"
+        report.say(reference.path, "becomes" if credential else "missing", word)
+    params = {**credential, **of_info, **own}
     provider, model = _split(str(params["model"].value), params)
     served = named(provider, model)
     base, in_path = params.get("api_base", params.get("base_url")), None
@@ -244,21 +255,6 @@ def usual_keys(entries: list[object]) -> set[str]:
     names = [_split(params["model"], {})[0] for params in tables if isinstance(params.get("model"), str)]
     schemes = [SCHEMES.get(name, name) for name in names]
     return {usual_variable(scheme) for scheme in schemes if scheme in ROWS}
-
-
-def _params(members: Tree, path: str, shared: dict[str, dict[str, Param]], report: Report) -> dict[str, Param]:
-    """The parameters of a deployment, each with its place: shared credentials, `model_info`, then its own words."""
-    members_of = cast("Tree", members["litellm_params"]).items()
-    own = {_OLDER.get(key, key): Param(value, f"{path}.litellm_params.{key}") for key, value in members_of}
-    info: object = members.get("model_info")
-    costs = cast("Tree", info) if isinstance(info, dict) else {}
-    of_info = {key: Param(value, f"{path}.model_info.{key}") for key, value in costs.items() if key in _PRICES}
-    named = own.get("litellm_credential_name")
-    credential = shared.get(str(named.value), {}) if named else {}
-    if named:
-        word = f"the credential {'is told at its provider' if credential else 'is not in credential_list'}"
-        report.say(named.path, "becomes" if credential else "missing", word)
-    return {**credential, **of_info, **own}
 
 
 def _split(model: str, params: dict[str, Param]) -> tuple[str, str]:

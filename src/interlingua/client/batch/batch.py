@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
     from interlingua.client.map import Terms
     from interlingua.dialects._batches import Batches
-    from interlingua.providers.row import Provider
     from interlingua.registry.endpoint import Endpoint
 
 __all__ = ["Batch", "batch_lane", "batches_at", "check_batch", "providers_with_batches"]
@@ -90,9 +89,9 @@ def providers_with_batches() -> list[str]:
     """The names of the rows whose servers have batches."""
     from interlingua.providers.rows import ROWS  # only who is refused or lists them needs all rows
 
-    return [row.name for row in ROWS.values() if _has_batches(row)]
-
-
-def _has_batches(row: Provider) -> bool:
-    spoken = [name for name in row.dialects if is_dialect(name)]
-    return bool(spoken) and batches_of(get_service(spoken[0]), row.quirks) is not None
+    names: list[str] = []
+    for row in ROWS.values():
+        spoken = [name for name in row.dialects if is_dialect(name)]
+        if spoken and batches_of(get_service(spoken[0]), row.quirks) is not None:
+            names.append(row.name)
+    return names

@@ -305,7 +305,17 @@ class BatchRun(Generic[T]):
         key = encoded.path, encoded.headers
         answer = _BYTES_AROUND + _BYTES_A_TOKEN * most_written(job.request)
         chunk = self._chunks.get(key)
-        if chunk is not None and self._is_full(chunk, len(encoded.body), answer):
+        most = min(self._batches.max_requests, self._how.max_requests or self._batches.max_requests)
+        # A request of that size, with such an answer, may belong into another batch.
+        if (
+            chunk is not None
+            and chunk.lines
+            and (
+                len(chunk.lines) >= most
+                or chunk.size + len(encoded.body) + _BYTES_AROUND > self._batches.max_bytes
+                or chunk.answers + answer > MAX_ANSWER_BYTES
+            )
+        ):
             yield from self._submit(self._chunks.pop(key))
             chunk = None
         if chunk is None:
@@ -318,15 +328,6 @@ class BatchRun(Generic[T]):
         chunk.places.append(place)
         chunk.size += len(line) + 1
         chunk.answers += answer
-
-    def _is_full(self, chunk: _Chunk, size: int, answer: int) -> bool:
-        """Whether a request of that size, with such an answer, belongs into another batch."""
-        most = min(self._batches.max_requests, self._how.max_requests or self._batches.max_requests)
-        return bool(chunk.lines) and (
-            len(chunk.lines) >= most
-            or chunk.size + size + _BYTES_AROUND > self._batches.max_bytes
-            or chunk.answers + answer > MAX_ANSWER_BYTES
-        )
 
     def submit(self) -> Steps[None]:
         """Hand over what no batch was filled with.

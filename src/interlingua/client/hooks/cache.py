@@ -98,7 +98,12 @@ class ResponseCache(Hook):
     def after(self, response: Response[Any], context: HookContext) -> Response[Any] | Awaitable[Response[Any]]:
         """The answer, which is kept where it is a whole one."""
         key = context.memo.get(_KEY)
-        if key is None or not _is_whole(response):
+        if key is None:
+            return response
+        choices = [(response.finish_reason, response.parts)]
+        choices += [(other.finish_reason, other.parts) for other in response.alternatives]
+        # A whole answer ended by itself, and nothing in it acts.
+        if not all(reason == "stop" and parts and _KEPT.issuperset(map(type, parts)) for reason, parts in choices):
             return response
         changes = tuple([change for change in response.changes if change.stage != "hook"])
         stored = replace(
@@ -128,13 +133,6 @@ def _read(entry: bytes) -> Response[Any] | None:
     except Error:
         return None
     return cast("Response[Any]", answer) if isinstance(answer, Response) else None
-
-
-def _is_whole(response: Response[Any]) -> bool:
-    """Whether an answer ended by itself, and nothing in it acts."""
-    choices = [(response.finish_reason, response.parts)]
-    choices += [(other.finish_reason, other.parts) for other in response.alternatives]
-    return all(reason == "stop" and parts and _KEPT.issuperset(map(type, parts)) for reason, parts in choices)
 
 
 def _bare(parts: tuple[Part, ...]) -> tuple[Part, ...]:

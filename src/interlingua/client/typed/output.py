@@ -150,7 +150,16 @@ def settled(job: Job, kind: object, response: Response[Any]) -> Steps[Response[A
         left -= 1
         started = job.clock()
         try:
-            second = yield from call(_again(job, response, problem))
+            # The call is made again, with the answer and what is wrong with it; to the target that served, and those
+            # behind it.
+            parts = tuple([part for part in response.parts if not isinstance(part, ToolCall | BrokenToolCall)])
+            earlier = (Message("assistant", parts),) if response.text.strip() else ()
+            messages = (*job.request.messages, *earlier, problems_told(problem))
+            specs = [lane.endpoint.spec for lane in job.lanes]
+            lanes = job.lanes[specs.index(response.model) :] if response.model in specs else job.lanes
+            second = yield from call(
+                replace(job, request=replace(job.request, messages=messages), lanes=lanes, ranking=None)
+            )
         except Error as error:
             error.attempts = (*_tries(response, problem), *error.attempts)
             raise
@@ -175,16 +184,6 @@ def problems_told(error: OutputError) -> Message:
 
 
 AGAIN = "Give the whole answer again, as JSON that fits the schema, and nothing else."
-
-
-def _again(job: Job, response: Response[Any], error: OutputError) -> Job:
-    """The call again, with the answer and what is wrong with it; to the target that served, and those behind it."""
-    parts = tuple([part for part in response.parts if not isinstance(part, ToolCall | BrokenToolCall)])
-    earlier = (Message("assistant", parts),) if response.text.strip() else ()
-    messages = (*job.request.messages, *earlier, problems_told(error))
-    specs = [lane.endpoint.spec for lane in job.lanes]
-    lanes = job.lanes[specs.index(response.model) :] if response.model in specs else job.lanes
-    return replace(job, request=replace(job.request, messages=messages), lanes=lanes, ranking=None)
 
 
 def _tries(response: Response[Any], error: OutputError) -> tuple[Attempt, ...]:

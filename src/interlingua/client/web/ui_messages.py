@@ -129,16 +129,15 @@ def _assistant(parts: list[Mapping[str, Any]], path: str) -> tuple[list[Message]
             pending.append(TextPart(text_of(members, "text", here)))
         elif kind == "reasoning" and members.get("text"):
             pending.append(ThinkingPart(text_of(members, "text", here)))
-        elif (kind == "dynamic-tool" or kind.startswith("tool-")) and _is_ours(members):
+        elif (
+            (kind == "dynamic-tool" or kind.startswith("tool-"))
+            and members.get("state") != "input-streaming"  # a call is whole,
+            and not members.get("providerExecuted")  # and not one that the provider ran
+        ):
             calls.append(_Call(_call(members, kind, here), members, here))
             pending.append(calls[-1].call)
     end_step()
     return messages, calls
-
-
-def _is_ours(members: Mapping[str, Any]) -> bool:
-    """Whether a call is whole, and not one that the provider ran."""
-    return members.get("state") != "input-streaming" and not members.get("providerExecuted")
 
 
 def _call(members: Mapping[str, Any], kind: str, path: str) -> ToolCall:
