@@ -51,11 +51,25 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """The value of a knob, or the nearest one that is taken; None for one that stands for nothing."""
         match name:
             case "logit_bias":
-                return self._biases(value, changes)
+                if self.bias is None:
+                    return value
+                least, most = self.bias
+                bounded = {token: min(max(bias, least), most) for token, bias in value.items()}
+                for token, bias in bounded.items():
+                    if bias != value[token]:
+                        which = "lowest" if bias == least else "highest"
+                        changes.add("parameter_adjusted", pointer("logit_bias", token), f"{bias:.10g} is the {which}")
+                return bounded
             case "metadata":
                 return self._fitted_pairs(value, changes)
             case "cache_key":
-                return self._key(value, changes)
+                # A key for the prompt cache that is too long ends in a hash, so that no two keys become one.
+                if self.cache_key is None or len(value) <= self.cache_key:
+                    return value
+                fitted = map_names((value,), "openai")[value]
+                which = f"sent as {fitted!r}, of {self.cache_key} characters"
+                changes.add("parameter_adjusted", "/cache_key", which)
+                return fitted
             case _:
                 pass
         least, most = self.knobs.get(name, (None, None))
@@ -67,17 +81,6 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         nearest, which = (least, "lowest") if value < least else (most, "highest")
         changes.add("parameter_adjusted", f"/{name}", f"{nearest:.10g} is the {which}")
         return nearest
-
-    def _biases(self, biases: dict[str, float], changes: Changes) -> dict[str, float]:
-        if self.bias is None:
-            return biases
-        least, most = self.bias
-        bounded = {token: min(max(bias, least), most) for token, bias in biases.items()}
-        for token, bias in bounded.items():
-            if bias != biases[token]:
-                which = "lowest" if bias == least else "highest"
-                changes.add("parameter_adjusted", pointer("logit_bias", token), f"{bias:.10g} is the {which}")
-        return bounded
 
     def _fitted_pairs(self, pairs: dict[str, Any], changes: Changes) -> dict[str, Any]:
         """Metadata: of too many pairs the first ones, of too long a value its beginning; a name cannot be cut."""
@@ -97,15 +100,6 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             else:
                 fitted[name] = value
         return fitted
-
-    def _key(self, key: str, changes: Changes) -> str:
-        """A key for the prompt cache; one that is too long ends in a hash, so that no two keys become one."""
-        if self.cache_key is None or len(key) <= self.cache_key:
-            return key
-        name = map_names((key,), "openai")[key]
-        which = f"sent as {name!r}, of {self.cache_key} characters"
-        changes.add("parameter_adjusted", "/cache_key", which)
-        return name
 
 
 ANY = Bounds()

@@ -129,7 +129,13 @@ def prepare_history(
             more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
             raise HistoryError(f"messages[{faults[0].message}]: {faults[0].text}{more}", code=faults[0].code)
         messages = _Mender(changes, continues=continues).mend(messages)
-    return _tell_broken_calls(messages, changes) if walk.broken and not keep_broken else messages
+    if keep_broken or not walk.broken:
+        return messages
+    broken = {part.id for message in messages for part in message.parts if isinstance(part, BrokenToolCall)}
+    rewritten: list[Message] = []
+    for place, message in enumerate(messages):
+        rewritten.extend(_calls_as_text(message, broken, changes, place))
+    return tuple(rewritten)
 
 
 class _Walk:
@@ -280,14 +286,6 @@ class _Mender:
             self.messages[-1] = msgspec.structs.replace(last, parts=(*last.parts, *results))
         else:
             self.messages.append(Message("tool", tuple(results)))
-
-
-def _tell_broken_calls(messages: tuple[Message, ...], changes: Changes) -> tuple[Message, ...]:
-    broken = {part.id for message in messages for part in message.parts if isinstance(part, BrokenToolCall)}
-    rewritten: list[Message] = []
-    for place, message in enumerate(messages):
-        rewritten.extend(_calls_as_text(message, broken, changes, place))
-    return tuple(rewritten)
 
 
 def _calls_as_text(message: Message, broken: set[str], changes: Changes, place: int) -> list[Message]:

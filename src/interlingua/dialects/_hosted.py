@@ -96,11 +96,11 @@ class ChunkFrames:
 
     def feed(self, data: bytes) -> bytes:
         """The frames of the events that are whole now."""
-        return b"".join([_frame(event.event, event.data) for event in self._events.feed(data)])
-
-
-def _frame(name: str | None, data: bytes) -> bytes:
-    if name == "error":
-        value: Any = decode_any(data)
-        return encode_event_frame(_FAILED, encode({"message": value["error"]["message"]}))  # it is one of ours
-    return encode_event_frame(_EVENT, b'{"bytes":"%b"}' % b64encode(data))
+        frames: list[bytes] = []
+        for event in self._events.feed(data):
+            if event.event == "error":
+                value: Any = decode_any(event.data)  # it is one of ours
+                frames.append(encode_event_frame(_FAILED, encode({"message": value["error"]["message"]})))
+            else:
+                frames.append(encode_event_frame(_EVENT, b'{"bytes":"%b"}' % b64encode(event.data)))
+        return b"".join(frames)

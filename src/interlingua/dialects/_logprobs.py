@@ -127,7 +127,12 @@ def _read(value: Any) -> list[Any] | None:
     """Tokens in the common form, with every member of it; None for anything else."""
     if not is_list(value) or not all([_is_token(one, "logprob") for one in value]):
         return None
-    return [_complete(one) for one in value]
+    tokens: list[Any] = []
+    for token in value:
+        likely = token.get("top_logprobs")
+        top = [_with_bytes(one) for one in likely if _is_token(one, "logprob")] if is_list(likely) else []
+        tokens.append({**_with_bytes(token), "top_logprobs": top})
+    return tokens
 
 
 def _read_chat(value: Any) -> list[Any] | None:
@@ -143,12 +148,12 @@ def _read_google(value: Any) -> list[Any] | None:
     steps = steps or [empty] * len(chosen)
     if not is_list(steps) or len(steps) != len(chosen) or not all([is_object(step) for step in steps]):
         return None
-    return [_google_token(token, step.get("candidates") or []) for token, step in zip(chosen, steps, strict=True)]
-
-
-def _google_token(token: Any, likely: Any) -> dict[str, Any]:
-    top = [one for one in likely if _is_token(one, "logProbability")] if is_list(likely) else []
-    return {**_plain_token(token), "top_logprobs": [_plain_token(one) for one in top]}
+    tokens: list[Any] = []
+    for token, step in zip(chosen, steps, strict=True):
+        likely: Any = step.get("candidates") or []
+        top = [one for one in likely if _is_token(one, "logProbability")] if is_list(likely) else []
+        tokens.append({**_plain_token(token), "top_logprobs": [_plain_token(one) for one in top]})
+    return tokens
 
 
 def _plain_token(token: dict[str, Any]) -> dict[str, Any]:
@@ -158,12 +163,6 @@ def _plain_token(token: dict[str, Any]) -> dict[str, Any]:
 
 def _is_token(value: Any, member: str) -> bool:
     return is_object(value) and isinstance(value.get("token"), str) and isinstance(value.get(member, 0.0), int | float)
-
-
-def _complete(token: dict[str, Any]) -> dict[str, Any]:
-    likely = token.get("top_logprobs")
-    top = [_with_bytes(one) for one in likely if _is_token(one, "logprob")] if is_list(likely) else []
-    return {**_with_bytes(token), "top_logprobs": top}
 
 
 def _with_bytes(token: dict[str, Any]) -> dict[str, Any]:

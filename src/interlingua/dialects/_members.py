@@ -102,7 +102,9 @@ def merge_members(wire: WireStruct, members: Mapping[str, Any]) -> None:
     """
     if not isinstance(members, dict):
         raise UsageError(f"an opaque value is written as an object, and this one is {type(members).__name__}")
-    fields = _FIELDS.get(type(wire)) or _fields(type(wire))
+    fields = _FIELDS.get(type(wire))
+    if fields is None:
+        fields = _FIELDS[type(wire)] = frozenset(wire.__struct_fields__) - {"extra"}
     for name, value in members.items():
         if name in fields:
             setattr(wire, name, _merged(name, getattr(wire, name), value))
@@ -203,11 +205,6 @@ def _deep(current: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
         mine = merged.get(name)
         merged[name] = _deep(mine, member) if is_object(mine) and is_object(member) else member
     return merged
-
-
-def _fields(kind: type[WireStruct]) -> frozenset[str]:
-    fields = _FIELDS[kind] = frozenset(kind.__struct_fields__) - {"extra"}
-    return fields
 
 
 _FIELDS: dict[type, frozenset[str]] = {}

@@ -62,11 +62,9 @@ def inner_calls(name: str, arguments_json: str, undo: Undo) -> list[InnerCall]:
         wire = decode_wire(arguments_json.encode(), _Wrapper)
     except (DecodeError, LimitExceededError):
         return []
-    calls = [_inner(use, undo) for use in wire.tool_uses]
+    calls: list[InnerCall] = []
+    for use in wire.tool_uses:
+        own = (use.recipient_name or "").removeprefix(PREFIX)
+        text = "{}" if use.parameters is UNSET else bytes(use.parameters).decode()
+        calls.append(InnerCall(undo.names.get(own, own), text))
     return calls if all(call.name in undo.tool_names for call in calls) else []
-
-
-def _inner(use: _Use, undo: Undo) -> InnerCall:
-    name = (use.recipient_name or "").removeprefix(PREFIX)
-    text = "{}" if use.parameters is UNSET else bytes(use.parameters).decode()
-    return InnerCall(undo.names.get(name, name), text)

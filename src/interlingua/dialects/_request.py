@@ -153,7 +153,13 @@ class RequestWriter:
         """
         undo = self._undo() if self.request.tools or self.calls or self.output else Undo(fenced=self._is_fenced())
         if len(undo.tool_names) != len(self.request.tools) and self.bounds.unique_names:
-            self._check_names()
+            # Each tool has a name of its own, those that the provider runs among them.
+            places: dict[str, int] = {}
+            for place, tool in enumerate(self.request.tools):
+                name = tool.name if isinstance(tool, Tool) else is_object(tool.raw) and tool.raw.get("name")
+                if isinstance(name, str) and places.setdefault(name, place) != place:
+                    sentence = f"tools[{places[name]}] and tools[{place}] are both called {name!r}"
+                    raise UsageError(f"{sentence}, and the service takes a name once")
         entries = self.changes.entries
         refused = self.changes.refused() if entries else ()
         if refused:
@@ -330,18 +336,6 @@ class RequestWriter:
     def takes_tools(self) -> bool:
         """Whether the model takes tools in a request like this."""
         return self.facts.tools is not False
-
-    def _check_names(self) -> None:
-        """Nothing, if each tool has a name of its own, those that the provider runs among them.
-
-        Raises: UsageError, naming both places, for two tools of one name.
-        """
-        places: dict[str, int] = {}
-        for place, tool in enumerate(self.request.tools):
-            name = tool.name if isinstance(tool, Tool) else is_object(tool.raw) and tool.raw.get("name")
-            if isinstance(name, str) and places.setdefault(name, place) != place:
-                sentence = f"tools[{places[name]}] and tools[{place}] are both called {name!r}"
-                raise UsageError(f"{sentence}, and the service takes a name once")
 
     def leave_out(self, path: str) -> None:
         """Note one tool that the choice leaves out; nothing where the choice itself is noted."""

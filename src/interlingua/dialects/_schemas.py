@@ -182,7 +182,11 @@ def fit_request(
         for code, path, why in fitted.entries:
             changes.add(code, path, why)
         arguments = fitted.arguments
-        request = msgspec.structs.replace(request, tools=_allowed_tools(fitted, changes))
+        tools = fitted.tools
+        refused = {path for code, path, _ in fitted.entries if code == "tools"} if "tools" in changes.allow else ()
+        if refused:  # they may be let go
+            tools = tuple([tool for place, tool in enumerate(tools) if f"/tools/{place}" not in refused])
+        request = msgspec.structs.replace(request, tools=tools)
     output = None
     if request.output_schema is not None:
         request, output = _fit_output(request, output_subset, changes)
@@ -295,14 +299,6 @@ def _fit_tool(
         tool = msgspec.structs.replace(tool, strict=None)
         return tool if loose is None else _fit_tool(tool, loose, tool_subset, path, work)
     return tool if rewritten is None else _with_schema(tool, rewritten, path, work)
-
-
-def _allowed_tools(fitted: _FittedTools, changes: Changes) -> tuple[Tool | OpaqueTool, ...]:
-    """The tools without those that may be let go."""
-    refused = {path for code, path, _ in fitted.entries if code == "tools"}
-    if not refused or "tools" not in changes.allow:
-        return fitted.tools
-    return tuple([tool for place, tool in enumerate(fitted.tools) if f"/tools/{place}" not in refused])
 
 
 def _fit_output(

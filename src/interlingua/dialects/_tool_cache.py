@@ -114,7 +114,14 @@ class NewTools(tuple[Tool | OpaqueTool, ...]):
 
 def _known_tools(tools: list[Tool]) -> CachedTools:
     """Equal tools whose schemas and members cannot be changed, of which nothing was written yet."""
-    cached = CachedTools([_read_only_tool(tool) for tool in tools])
+    copies: list[Tool] = []
+    for tool in tools:
+        extra = read_only(tool.extra) if tool.extra else NO_EXTRA
+        parameters = read_only(tool.parameters)
+        copies.append(
+            msgspec.structs.replace(tool, parameters=parameters, handler=None, metadata=NO_EXTRA, extra=extra)
+        )
+    cached = CachedTools(copies)
     cached.written, cached.fitted = {}, {}
     cached.names = frozenset([tool.name for tool in tools])
     cached.freeform = frozenset([tool.name for tool in tools if tool.freeform])
@@ -123,12 +130,6 @@ def _known_tools(tools: list[Tool]) -> CachedTools:
         [tool.cache is not None or any("cache_control" in members for members in tool.extra.values()) for tool in tools]
     )
     return cached
-
-
-def _read_only_tool(tool: Tool) -> Tool:
-    extra = read_only(tool.extra) if tool.extra else NO_EXTRA
-    parameters = read_only(tool.parameters)
-    return msgspec.structs.replace(tool, parameters=parameters, handler=None, metadata=NO_EXTRA, extra=extra)
 
 
 class ToolCache:

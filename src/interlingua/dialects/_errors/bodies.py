@@ -153,7 +153,9 @@ def _members(value: dict[str, Any], depth: int) -> ErrorBody:
     """The content of one object, by itself, and what a router tells in it of the server behind it."""
     sentence = next((text for name in _SENTENCES if (text := _sentence(value.get(name)))), "")
     inner = _text(sentence, depth)
-    details = _details(value.get("details"))
+    listing: object = value.get("details")  # Google's errors have a list of them, Anthropic's one object
+    listing = [listing] if is_object(listing) else listing
+    details = [detail for detail in listing if is_object(detail)] if is_list(listing) else []
     places = _STATUS_PLACES[: None if depth == 0 else -1]
     delays = [re.fullmatch(_DELAY, str(detail.get("retryDelay"))) for detail in details]
     own = ErrorBody(
@@ -190,13 +192,6 @@ def _sentence(value: object) -> str:
         ]
         return "; ".join(phrases)
     return ""
-
-
-def _details(value: object) -> list[dict[str, Any]]:
-    """The details of Google's errors, which are a list, and of Anthropic's, which are one object."""
-    if is_object(value):
-        return [value]
-    return [detail for detail in value if is_object(detail)] if is_list(value) else []
 
 
 def _words(value: dict[str, Any], details: list[dict[str, Any]]) -> tuple[str, ...]:

@@ -142,10 +142,6 @@ def _show(name: str) -> BatchCall:
     return BatchCall(f"/batches/{quote(name, safe='')}")
 
 
-def _read(reply: HttpReply) -> BatchInfo:
-    return _info(decode_any(reply.body))
-
-
 def _info(body: Any) -> BatchInfo:
     status, counts = text_at(body, "status"), counts_at(body, "request_counts")
     problems = list_at(body, "errors", "data")
@@ -186,7 +182,7 @@ BATCHES = Batches(
     line=_line,
     submit=_submit,
     show=_show,
-    read=_read,
+    read=lambda reply: _info(decode_any(reply.body)),
     list=_list,
     read_list=_read_list,
     cancel=_cancel,

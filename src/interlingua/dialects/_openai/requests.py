@@ -129,23 +129,18 @@ class OpenAIRequestWriter(RequestWriter):
         """The system text; with the schema in words, where the server is not held to it and that is allowed."""
         request = self.request
         loose = not self._is_bound() and "output_schema" in self.options.allow
-        if not loose and not self._wants_the_word():
-            return request.system
         if not loose:
+            # JSON may have to be asked for in words, where neither the system text nor the first message does. Later
+            # messages are not looked at: what they say must not change the beginning of the prompt.
+            quirks = self.quirks
+            if not (request.json_mode and quirks.json_word and quirks.json_mode) or request.output_schema is not None:
+                return request.system
+            first = request.messages[0].text if request.messages else ""
+            if "json" in "".join([*[part.text for part in request.system], first]).lower():
+                return request.system
             self.changes.add("output_schema_prompted", "/json_mode", "the server wants JSON asked for in words, too")
         gap = "\n\n" if request.system else ""
         return (*request.system, TextPart(gap + schema_prompt(request.output_schema)))
-
-    def _wants_the_word(self) -> bool:
-        """Whether JSON must still be asked for in words: neither the system text nor the first message does.
-
-        Later messages are not looked at: what they say must not change the beginning of the prompt.
-        """
-        request, quirks = self.request, self.quirks
-        if not (request.json_mode and quirks.json_word and quirks.json_mode) or request.output_schema is not None:
-            return False
-        first = request.messages[0].text if request.messages else ""
-        return "json" not in "".join([*[part.text for part in request.system], first]).lower()
 
     def told_output(self) -> Request | None:
         """The request whose output format is sent; None where there is none to send.

@@ -72,10 +72,6 @@ def _about(name: str, rest: str = "", method: str = "GET") -> BatchCall:
     return BatchCall(f"/messages/batches/{quote(name, safe='')}{rest}", method, headers=_VERSION)
 
 
-def _read(reply: HttpReply) -> BatchInfo:
-    return _info(decode_any(reply.body))
-
-
 def _info(body: Any) -> BatchInfo:
     name, status, counts = id_at(body, "id"), text_at(body, "processing_status"), counts_at(body, "request_counts")
     total = sum(counts.values())
@@ -123,7 +119,7 @@ BATCHES = Batches(
     line=_line,
     submit=_submit,
     show=_about,
-    read=_read,
+    read=lambda reply: _info(decode_any(reply.body)),
     list=_list,
     read_list=_read_list,
     cancel=lambda name: _about(name, "/cancel", "POST"),

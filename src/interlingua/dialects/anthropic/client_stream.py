@@ -429,12 +429,9 @@ def _read(data: bytes, repairs: list[str]) -> EventWire | None:
         if is_object(value) and str(value.get("type")) not in _EVENTS:
             return None
         raise
-    if event.type == "content_block_start" and not repairs and _is_plain_start(event):
-        _starts.put(data, event)
+    if event.type == "content_block_start" and not repairs:
+        block = event.content_block
+        # A text begins that has nothing yet.
+        if block is not None and block.type == "text" and not (block.text or block.citations or block.extra):
+            _starts.put(data, event)
     return event if event.type in _EVENTS else None
-
-
-def _is_plain_start(event: EventWire) -> bool:
-    """Whether a text begins that has nothing yet."""
-    block = event.content_block
-    return block is not None and block.type == "text" and not (block.text or block.citations or block.extra)

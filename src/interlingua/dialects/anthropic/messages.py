@@ -234,27 +234,24 @@ class MessageEncoder:
             if message.name is not None:
                 self.changes.add("name_unsupported", f"{path}/name")
             if wires:
-                self._add(role, message, wires, path)
+                wire = self.wires[-1] if self._wire_role == role else None
+                if wire is None:
+                    wire = MessageWire(role=role, content=wires)
+                    self.wires.append(wire)
+                    self._wire_role = role
+                else:
+                    if self._last_role == message.role:
+                        self.changes.add("messages_merged", path)
+                    cast("list[BlockWire]", wire.content).extend(wires)
+                self._last_role = message.role
+                if message.extra:
+                    self.is_bare = False
+                    note_foreign(self.changes, message.extra, path)
+                    merge_members(wire, message.extra.get(NAME, {}))
+                    self._wire_role = wire.role if isinstance(wire.content, list) else ""
             elif not message.parts:
                 self.changes.add("empty_part", path, "a turn that says nothing")
         return self.wires
-
-    def _add(self, role: str, message: Message, blocks: list[BlockWire], path: str) -> None:
-        wire = self.wires[-1] if self._wire_role == role else None
-        if wire is None:
-            wire = MessageWire(role=role, content=blocks)
-            self.wires.append(wire)
-            self._wire_role = role
-        else:
-            if self._last_role == message.role:
-                self.changes.add("messages_merged", path)
-            cast("list[BlockWire]", wire.content).extend(blocks)
-        self._last_role = message.role
-        if message.extra:
-            self.is_bare = False
-            note_foreign(self.changes, message.extra, path)
-            merge_members(wire, message.extra.get(NAME, {}))
-            self._wire_role = wire.role if isinstance(wire.content, list) else ""
 
     def _prompt(self, message: Message, path: str) -> list[BlockWire]:
         results: list[BlockWire] = []

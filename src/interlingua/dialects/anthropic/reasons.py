@@ -137,7 +137,12 @@ ERROR_ROWS: ErrorTable = (
 
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     """Status and body of an error, as the service itself would say it; what else failed inside keeps its own status."""
-    row = row_of(ERROR_ROWS, error) or _other_row(error)
+    row = row_of(ERROR_ROWS, error)
+    if row is None:  # its status tells
+        status = error.status if error.status is not None and error.status >= 400 else error.http_status
+        is_conflict = type(error) is UpstreamError and status == 409
+        word = "conflict_error" if is_conflict else "invalid_request_error" if status < 500 else "api_error"
+        row = ErrorRow(status, word)
     members: dict[str, Any] = {"type": row.word, "message": error.message}
     code = row.code if row.code is not None else error.code if error.code in CODE_CLASSES else None
     if code is not None:
@@ -154,11 +159,3 @@ def _wants_a_thread(error: Error) -> bool:
     """Whether the conversation is kept by the service, which its SDK then sends whole, when it is told this code."""
     cause = error.__cause__ if isinstance(error, ChainExhaustedError) else error
     return isinstance(cause, UnsupportedError) and any(change.code == "server_state" for change in cause.changes)
-
-
-def _other_row(error: Error) -> ErrorRow:
-    """The row of an error that the table does not know: by its status."""
-    status = error.status if error.status is not None and error.status >= 400 else error.http_status
-    if type(error) is UpstreamError and status == 409:
-        return ErrorRow(409, "conflict_error")
-    return ErrorRow(status, "invalid_request_error" if status < 500 else "api_error")

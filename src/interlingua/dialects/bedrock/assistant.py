@@ -89,7 +89,11 @@ def read_step(raw: dict[str, Any], provider: str | None) -> ServerToolPart:
         name, call_id, value = "", use.get("toolUseId"), None
         content = use.get("content")
         blocks = [block for block in (content if is_list(content) else ()) if is_object(block)]
-        output = joined([string_in(block, "text") or _json(block.get("json")) for block in blocks]) or None
+        texts = [
+            string_in(block, "text") or (None if block.get("json") is None else encode(block["json"]).decode())
+            for block in blocks
+        ]
+        output = joined(texts) or None
         kind = str(use.get("type") or "toolResult")
     return ServerToolPart(
         NAME,
@@ -102,10 +106,6 @@ def read_step(raw: dict[str, Any], provider: str | None) -> ServerToolPart:
         status="failed" if use.get("status") == "error" else "completed",
         provider=provider,
     )
-
-
-def _json(value: object) -> str | None:
-    return None if value is None else encode(value).decode()
 
 
 class AssistantDecoder:

@@ -104,31 +104,26 @@ def encode_request(request: EmbedRequest, options: EncodeOptions) -> Encoded:
     if request.user is not None:
         changes.add("parameter_unsupported", "/user", "the dialect has no user")
     members = foreign_noted(request.extra, NAME, changes)
-    wire = _titan(request, changes) if takes_one(model) else _cohere(request, changes)
+    if takes_one(model):
+        if len(request.inputs) > 1:
+            changes.add("opaque_part", "/inputs/1", "the model takes one text at once")
+        if request.input_type is not None:
+            changes.add("parameter_unsupported", "/input_type", "the model makes no difference")
+        wire = RequestWire(inputText=_text(next(iter(request.inputs))), dimensions=request.dimensions)
+    else:
+        word = _USUAL if request.input_type is None else _WORDS.get(request.input_type)
+        if request.input_type is None:
+            changes.add("parameter_added", "/input_type", _USUAL)
+        elif word is None:
+            changes.add("parameter_adjusted", "/input_type", f"there is no word for {request.input_type}: {_USUAL}")
+        wire = RequestWire(
+            texts=[_text(each) for each in request.inputs],
+            input_type=word or _USUAL,
+            embedding_types=["float"],
+            output_dimension=request.dimensions,
+        )
     merge_members(wire, members)
     return sent(f"/model/{quote(model, safe='')}/invoke", wire, changes, options)
-
-
-def _titan(request: EmbedRequest, changes: Changes) -> RequestWire:
-    if len(request.inputs) > 1:
-        changes.add("opaque_part", "/inputs/1", "the model takes one text at once")
-    if request.input_type is not None:
-        changes.add("parameter_unsupported", "/input_type", "the model makes no difference")
-    return RequestWire(inputText=_text(next(iter(request.inputs))), dimensions=request.dimensions)
-
-
-def _cohere(request: EmbedRequest, changes: Changes) -> RequestWire:
-    word = _USUAL if request.input_type is None else _WORDS.get(request.input_type)
-    if request.input_type is None:
-        changes.add("parameter_added", "/input_type", _USUAL)
-    elif word is None:
-        changes.add("parameter_adjusted", "/input_type", f"there is no word for {request.input_type}: {_USUAL}")
-    return RequestWire(
-        texts=[_text(each) for each in request.inputs],
-        input_type=word or _USUAL,
-        embedding_types=["float"],
-        output_dimension=request.dimensions,
-    )
 
 
 def _text(each: str | OpaquePart) -> str:

@@ -275,12 +275,6 @@ def split_system(system: tuple[TextPart, ...], messages: tuple[Message, ...]) ->
     return texts, len(messages)
 
 
-def _is_document_alone(wires: Sequence[BlockWire]) -> bool:
-    """Whether a document is among these blocks, and no text."""
-    has_text = any([wire.text or wire.guardContent for wire in wires])
-    return not has_text and any([wire.document is not None for wire in wires])
-
-
 class MessageEncoder:
     """Writes a history; `names` and `ids` map the caller's own names and ids to those of the wire."""
 
@@ -353,7 +347,8 @@ class MessageEncoder:
             for wire in wires:
                 if wire.text is not None:
                     wire.text = f"<system>\n{wire.text}\n</system>"
-        if not is_turn and _is_document_alone(wires):
+        has_text = any([wire.text or wire.guardContent for wire in wires])
+        if not is_turn and not has_text and any([wire.document is not None for wire in wires]):
             self.changes.add("parameter_added", path, f"the service insists on a text beside a document: {ATTACHED}")
             wires.append(BlockWire(text=ATTACHED))
         if message.name is not None:

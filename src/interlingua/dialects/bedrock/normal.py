@@ -74,16 +74,13 @@ def roles(body: JsonObject) -> JsonObject:
             continue
         if messages and messages[-1].get("role") == message.get("role"):
             blocks = [*messages.pop()["content"], *blocks]
-        messages.append({**message, "content": _ordered(blocks) if message.get("role") == "user" else blocks})
+        if message.get("role") == "user":  # the results come first, each with its mark
+            keys: list[bool] = []
+            for block in blocks:
+                keys.append(keys[-1] if "cachePoint" in block and keys else "toolResult" not in block)
+            blocks = [block for _, block in sorted(zip(keys, blocks, strict=True), key=lambda pair: pair[0])]
+        messages.append({**message, "content": blocks})
     return {**body, "messages": messages}
-
-
-def _ordered(blocks: list[JsonObject]) -> list[JsonObject]:
-    """The results first, each with its mark."""
-    keys: list[bool] = []
-    for block in blocks:
-        keys.append(keys[-1] if "cachePoint" in block and keys else "toolResult" not in block)
-    return [block for _, block in sorted(zip(keys, blocks, strict=True), key=lambda pair: pair[0])]
 
 
 def _content(content: Any) -> list[JsonObject]:

@@ -124,7 +124,11 @@ class _RequestDecoder:
             if type(value) is int or (type(value) is float and field != "max_tokens"):
                 numbers[field] = self.config.pop(member)
         _check_guardrail(self.extra.get("guardrailConfig"))
-        fields = self._fields()
+        # What has a field of a request is taken out of the fields of the model.
+        model_fields: object = wire.additionalModelRequestFields
+        if model_fields is not None and not is_object(model_fields):
+            self.extra[FIELDS] = model_fields
+        fields = dict(model_fields) if is_object(model_fields) else {}
         thinking = decode_thinking(fields)
         top_k = fields.get("top_k")
         top_k = fields.pop("top_k") if type(top_k) is int and top_k > 0 else None
@@ -163,15 +167,6 @@ class _RequestDecoder:
         if not isinstance(sequences, list) or not all(isinstance(text, str) for text in sequences):  # pyright: ignore[reportUnknownVariableType]  # any JSON
             return ()
         return tuple(self.config.pop("stopSequences"))
-
-    def _fields(self) -> dict[str, Any]:
-        """The fields of the model, of which what has a field of a request is taken out."""
-        fields: object = self.wire.additionalModelRequestFields
-        if is_object(fields):
-            return dict(fields)
-        if fields is not None:
-            self.extra[FIELDS] = fields
-        return {}
 
     def _choice(self, config: ReceivedToolConfigWire, fields: dict[str, Any]) -> tuple[ToolChoice | None, bool | None]:
         """The tool choice; Claude's own stands for it where that forbids parallel calls."""

@@ -272,7 +272,10 @@ class AssistantEncoder:
 
     def encode(self, parts: Sequence[Part]) -> MessageWire:
         """The message."""
-        self._plans = not self.reply and _has_plan(parts)
+        # The text of a turn is its plan where it calls tools, and no other text of it is marked as that.
+        has_calls = any([type(part) is ToolCall for part in parts])
+        fields = [part.extra.get(NAME, {}).get("field") for part in parts if type(part) is TextPart]
+        self._plans = not self.reply and has_calls and PLAN not in fields
         for place, part in enumerate(parts):
             self.add(part, place)
         return self.message()
@@ -361,14 +364,6 @@ class AssistantEncoder:
             code = "media_refs" if part.kind == "media_ref" else "opaque_part"
             detail = f"{part.kind} of {part.dialect}"
         self.changes.add(code, path, detail, action="dropped" if self.reply else None)
-
-
-def _has_plan(parts: Sequence[Part]) -> bool:
-    """Whether the text of a turn is its plan: it calls tools, and no other text of it is marked as that."""
-    has_calls = any([type(part) is ToolCall for part in parts])
-    return has_calls and not any(
-        [part.extra.get(NAME, {}).get("field") == PLAN for part in parts if type(part) is TextPart]
-    )
 
 
 def encode_call(part: ToolCall | BrokenToolCall, arguments: str, name: str) -> ToolCallWire:

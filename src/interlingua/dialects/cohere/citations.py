@@ -33,19 +33,19 @@ def read_citation(raw: dict[str, Any]) -> list[Citation]:
     if start is not None and end is not None and end < start:
         start = end = None
     sources = raw.get("sources")
-    parsed = [_source(source) for source in sources if is_object(source)] if is_list(sources) else []
+    # Address, title, file and words of each source; the id of a document is no file of the provider's.
+    parsed: list[tuple[str | None, str | None, str | None, str | None]] = []
+    for source in sources if is_list(sources) else ():
+        if is_object(source):
+            holder = source.get("document")
+            inside: dict[str, Any] = holder if is_object(holder) else {}
+            words = text_in(inside.get("text")) or text_in(inside.get("snippet"))
+            url, title, file = [text_in(inside.get(name)) for name in ("url", "title", "file_id")]
+            parsed.append((url, title, file, words))
     return [
         Citation(NAME, {} if place else raw, *source, start, end)
         for place, source in enumerate(parsed or [(None, None, None, None)])
     ]
-
-
-def _source(source: dict[str, Any]) -> tuple[str | None, str | None, str | None, str | None]:
-    """Address, title, file and words of a source; the id of a document is no file of the provider's."""
-    holder = source.get("document")
-    inside: dict[str, Any] = holder if is_object(holder) else {}
-    words = text_in(inside.get("text")) or text_in(inside.get("snippet"))
-    return text_in(inside.get("url")), text_in(inside.get("title")), text_in(inside.get("file_id")), words
 
 
 def is_of_plan(raw: dict[str, Any]) -> bool:

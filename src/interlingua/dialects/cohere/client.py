@@ -226,7 +226,14 @@ class _RequestEncoder(RequestWriter):
             self.changes.add("strict_unsupported", "/schema_strict", "a schema always binds")
         goes_together = not request.tools or quirks.output_schema_with_tools
         if request.output_schema is None:
-            return self._json_mode(system, goes_together=goes_together) if request.json_mode else system
+            if not request.json_mode:
+                return system
+            if goes_together:
+                self.wire.response_format = ResponseFormatWire(type="json_object")
+                return system
+            # The server takes no JSON mode beside tools: it is asked for in words.
+            self.changes.add("output_schema_prompted", "/json_mode", "the server has no JSON mode together with tools")
+            return self._prompted(system)
         if quirks.output_schema == "json_schema" and goes_together:
             self.wire.response_format = ResponseFormatWire(type="json_object", json_schema=request.output_schema)
             return system
@@ -235,14 +242,6 @@ class _RequestEncoder(RequestWriter):
             self.changes.add("output_schema", "/output_schema", why)
             return system
         self.changes.add("output_schema_prompted", "/output_schema", why)
-        return self._prompted(system)
-
-    def _json_mode(self, system: tuple[TextPart, ...], *, goes_together: bool) -> tuple[TextPart, ...]:
-        """Set JSON mode; beside tools, which the server does not take together, it is asked for in words."""
-        if goes_together:
-            self.wire.response_format = ResponseFormatWire(type="json_object")
-            return system
-        self.changes.add("output_schema_prompted", "/json_mode", "the server has no JSON mode together with tools")
         return self._prompted(system)
 
     def _prompted(self, system: tuple[TextPart, ...]) -> tuple[TextPart, ...]:

@@ -130,21 +130,8 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
     kind = next((name for name in ("float", "base64") if wire.embeddings.get(name) is not None), None)
     if kind is None:
         raise DecodeError("/embeddings/float: there are no vectors", path="/embeddings/float")
-    vectors = _read_vectors(wire.embeddings[kind], f"/embeddings/{kind}")
-    return Embeddings(
-        packed=vectors,
-        usage=read_usage(billed_tokens(wire.meta)),
-        model=context.target.model,
-        changes=changes_of(NAME, "decode_response", repairs).done(),
-        extra=extra_of(NAME, _PASSED(wire)),
-    )
-
-
-def _read_vectors(vectors: Any, path: str) -> tuple[Packed, ...]:
-    """Vectors as numbers or base64.
-
-    Raises: DecodeError for what is neither.
-    """
+    vectors = wire.embeddings[kind]
+    path = f"/embeddings/{kind}"
     if not is_list(vectors):
         raise DecodeError(f"{path}: it is no list", path=path)
     read: list[Packed] = []
@@ -159,7 +146,13 @@ def _read_vectors(vectors: Any, path: str) -> tuple[Packed, ...]:
                 raise DecodeError(f"{at}: a number is out of range", path=at) from None
         else:
             raise DecodeError(f"{at}: it is no list of numbers", path=at)
-    return tuple(read)
+    return Embeddings(
+        packed=tuple(read),
+        usage=read_usage(billed_tokens(wire.meta)),
+        model=context.target.model,
+        changes=changes_of(NAME, "decode_response", repairs).done(),
+        extra=extra_of(NAME, _PASSED(wire)),
+    )
 
 
 def billed_tokens(meta: object) -> int | None:

@@ -70,7 +70,16 @@ def decode_block(block: BlockWire) -> Part | None:
         case "thinking":
             return ThinkingPart(block.thinking or "", extra=beside(block, "thinking"))
         case "image_url":
-            return _image(block)
+            raw = block.image_url
+            rest: dict[str, Any] = {"url": raw} if isinstance(raw, str) else dict(raw or {})
+            url = rest.pop("url", None)
+            parsed = parse_data_url(url, "/image_url") if isinstance(url, str) else None
+            if parsed is None:
+                return OpaquePart(NAME, "media_ref", plain(block))
+            detail = text_or_none(rest.pop("detail", None), "/image_url/detail")
+            own = beside(block, "image_url").get(NAME, {}) | ({"image_url": rest} if rest else {})
+            media_type = media_type_of(parsed[0] or "image/png")
+            return ImagePart(parsed[1], media_type, detail, extra={NAME: own} if own else {})
         case "document":
             members = {"document": block.document, **beside(block, "document").get(NAME, {})}
             return TextPart(document_text(block.document), extra={NAME: members})
@@ -91,25 +100,7 @@ def is_text(wire: BlockWire) -> bool:
     return wire.type == "text" and not beside(wire, "text")
 
 
-def _image(block: BlockWire) -> Part:
-    raw = block.image_url
-    members: dict[str, Any] = {"url": raw} if isinstance(raw, str) else dict(raw or {})
-    url = members.pop("url", None)
-    parsed = parse_data_url(url, "/image_url") if isinstance(url, str) else None
-    if parsed is None:
-        return OpaquePart(NAME, "media_ref", plain(block))
-    detail = text_or_none(members.pop("detail", None), "/image_url/detail")
-    extra = beside(block, "image_url").get(NAME, {}) | ({"image_url": members} if members else {})
-    media_type = media_type_of(parsed[0] or "image/png")
-    return ImagePart(parsed[1], media_type, detail, extra={NAME: extra} if extra else {})
-
-
 # Writing
-
-
-def _is_document(own: dict[str, Any]) -> bool:
-    """Whether the members of a text without a field say that it is a document."""
-    return "document" in own and own.get("type") != "text"
 
 
 def encode_block(part: Part) -> BlockWire:
@@ -118,7 +109,8 @@ def encode_block(part: Part) -> BlockWire:
     Raises: TypeError for a part that has no place in `content`.
     """
     match part:
-        case TextPart(extra=extra) if _is_document(extra.get(NAME, {})):
+        # The members of a text without a field say that it is a document.
+        case TextPart(extra=extra) if "document" in (own := extra.get(NAME, {})) and own.get("type") != "text":
             wire = BlockWire(type="document")
         case TextPart(text=text):
             wire = BlockWire(type="text", text=text)

@@ -84,10 +84,6 @@ def _show(name: str) -> BatchCall:
     return BatchCall(_path(name))
 
 
-def _read(reply: HttpReply) -> BatchInfo:
-    return _info(decode_any(reply.body))
-
-
 def _info(body: Any) -> BatchInfo:
     name, state = id_at(body, "name"), str(member(body, "metadata", "state") or "")
     word = state.rpartition("_STATE_")[2]
@@ -144,7 +140,7 @@ BATCHES = Batches(
     line=_line,
     submit=_submit,
     show=_show,
-    read=_read,
+    read=lambda reply: _info(decode_any(reply.body)),
     list=_list,
     read_list=_read_list,
     cancel=lambda name: BatchCall(f"{_path(name)}:cancel", "POST", b"{}", _JSON),

@@ -82,7 +82,13 @@ def read_citations(member: str, metadata: object, text: str) -> list[Citation]:
 
 
 def _grounded(metadata: object, text: str) -> list[Citation]:
-    chunks = [_chunk(one) for one in _objects(metadata, "groundingChunks")]
+    chunks: list[Citation] = []
+    empty: dict[str, Any] = {}
+    for one in _objects(metadata, "groundingChunks"):
+        words = next((inner for name in _SOURCES if is_object(inner := one.get(name))), empty)
+        url = text_in(words.get("uri")) or text_in(words.get("sourceUri"))
+        file = text_in(words.get("fileSearchStore")) or text_in(words.get("documentName")) if url is None else None
+        chunks.append(Citation(NAME, {}, url, text_in(words.get("title")), file, text_in(words.get("text"))))
     supports = _objects(metadata, "groundingSupports")
     cited: list[Citation] = []
     places_in = _Places(text)
@@ -99,14 +105,6 @@ def _grounded(metadata: object, text: str) -> list[Citation]:
 def _objects(metadata: object, name: str) -> list[dict[str, Any]]:
     listed = metadata.get(name) if is_object(metadata) else None
     return [one if is_object(one) else {} for one in listed] if is_list(listed) else []
-
-
-def _chunk(chunk: dict[str, Any]) -> Citation:
-    empty: dict[str, Any] = {}
-    words = next((one for name in _SOURCES if is_object(one := chunk.get(name))), empty)
-    url = text_in(words.get("uri")) or text_in(words.get("sourceUri"))
-    file = text_in(words.get("fileSearchStore")) or text_in(words.get("documentName")) if url is None else None
-    return Citation(NAME, {}, url, text_in(words.get("title")), file, text_in(words.get("text")))
 
 
 def _recited(metadata: object, text: str) -> list[Citation]:

@@ -330,7 +330,16 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     if wire.error:
         raise decode_error(reply, context)
     changes = changes_of(NAME, "decode_response", repairs)
-    first, *others = _choices(wire, context, changes)
+    if wire.candidates:
+        ids = id_source(context)
+        choices = [_choice(candidate, ids, context, changes, place) for place, candidate in enumerate(wire.candidates)]
+    else:
+        blocked = (wire.promptFeedback or {}).get("blockReason")
+        if blocked is None:
+            members = (wire.candidates, wire.promptFeedback, wire.usageMetadata, wire.modelVersion, wire.responseId)
+            raise no_answer("candidates", "candidate", in_dialect=any(member is not None for member in members))
+        choices = [Alternative(finish_reason="content_filter", finish_reason_raw=str(blocked))]
+    first, *others = choices
     usage = decode_usage(wire.usageMetadata) if wire.usageMetadata is not None else None
     extra = top_members(wire)
     if usage is None:
@@ -349,17 +358,6 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         changes=changes.done(),
         extra=extra_of(NAME, extra),
     )
-
-
-def _choices(wire: ResponseWire, context: DecodeContext, changes: Changes) -> list[Alternative]:
-    if wire.candidates:
-        ids = id_source(context)
-        return [_choice(candidate, ids, context, changes, place) for place, candidate in enumerate(wire.candidates)]
-    blocked = (wire.promptFeedback or {}).get("blockReason")
-    if blocked is None:
-        members = (wire.candidates, wire.promptFeedback, wire.usageMetadata, wire.modelVersion, wire.responseId)
-        raise no_answer("candidates", "candidate", in_dialect=any(member is not None for member in members))
-    return [Alternative(finish_reason="content_filter", finish_reason_raw=str(blocked))]
 
 
 CALLS: frozenset[type] = frozenset({ToolCall, BrokenToolCall})

@@ -56,28 +56,26 @@ class PartialArguments:
             raise DecodeError(f"{path!r} is no path of an argument", path="/functionCall/partialArgs")
         if len(steps) > MAX_STEPS:
             raise LimitExceededError(f"a path of an argument has more than {MAX_STEPS} steps")
-        value = next((piece[name] for name in VALUES if name in piece), None)
+        value: Any = next((piece[name] for name in VALUES if name in piece), None)
         try:
-            self._put(steps, [] if value is None and match["ends"] else value)
+            value = [] if value is None and match["ends"] else value
+            holder: Any = self.value
+            for step, following in pairwise(steps):
+                inner = _value_at(holder, step)
+                if inner is None:
+                    fresh: list[Any] | dict[str, Any] = [] if isinstance(following, int) else {}
+                    _set(holder, step, fresh)
+                    inner = fresh
+                holder = inner
+            last = steps[-1]
+            old = _value_at(holder, last)
+            if isinstance(old, str) and isinstance(value, str):
+                value = old + value
+            elif is_list(old) and value == []:
+                value = old
+            _set(holder, last, value)
         except (TypeError, AttributeError):
             raise DecodeError(f"{path!r} contradicts what came before", path="/functionCall/partialArgs") from None
-
-    def _put(self, steps: list[Step], value: Any) -> None:
-        holder: Any = self.value
-        for step, following in pairwise(steps):
-            inner = _value_at(holder, step)
-            if inner is None:
-                fresh: list[Any] | dict[str, Any] = [] if isinstance(following, int) else {}
-                _set(holder, step, fresh)
-                inner = fresh
-            holder = inner
-        last = steps[-1]
-        old = _value_at(holder, last)
-        if isinstance(old, str) and isinstance(value, str):
-            value = old + value
-        elif is_list(old) and value == []:
-            value = old
-        _set(holder, last, value)
 
 
 def _value_at(holder: Any, step: Step) -> Any:

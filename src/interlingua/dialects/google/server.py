@@ -123,7 +123,14 @@ class _RequestDecoder:
     def decode(self) -> Request:
         wire, config = self.wire, self.config
         system, first = ((), ()) if wire.systemInstruction is UNSET else self._system(bytes(wire.systemInstruction))
-        messages = self._messages(first)
+        contents = self.wire.contents
+        text = b"[]" if contents is UNSET else bytes(contents)
+        wires = cast("list[ContentWire] | None", _read_plain(text)) or _read_contents(text)  # plain ones are alike
+        if wires is None:
+            wires = _read_part(b"contents", text, ContentsWire).contents or []
+        messages = decode_contents(wires, first, self.changes)
+        continues = self.wire.cachedContent is not None
+        messages = paired_history(messages, self.options, self.changes, continues=continues)
         thinking = _NO_THINKING
         if config.thinkingConfig is not None:
             thinking, rest = decode_thinking(config.thinkingConfig)
@@ -166,16 +173,6 @@ class _RequestDecoder:
             return tuple([TextPart(part.text) for part in plain.parts if part.text]), ()
         wire = _read_part(b"systemInstruction", text, InstructionWire).systemInstruction
         return ((), ()) if wire is None else decode_system(wire, self.changes)
-
-    def _messages(self, first: tuple[Message, ...]) -> tuple[Message, ...]:
-        contents = self.wire.contents
-        text = b"[]" if contents is UNSET else bytes(contents)
-        wires = cast("list[ContentWire] | None", _read_plain(text)) or _read_contents(text)  # plain ones are alike
-        if wires is None:
-            wires = _read_part(b"contents", text, ContentsWire).contents or []
-        messages = decode_contents(wires, first, self.changes)
-        continues = self.wire.cachedContent is not None
-        return paired_history(messages, self.options, self.changes, continues=continues)
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wires = _read_tools(text)

@@ -110,7 +110,19 @@ class _RequestEncoder(RequestWriter):
         history = self.taken_media(history, {ImagePart: "images"})
         path = self._messages(system, history)
         self._tools()
-        self._knobs()
+        for member, field in OPTIONS.items():
+            knob = getattr(self.request, field)
+            if knob is not None and self.takes(field):
+                self.settings[member] = knob
+        if self.request.stop and self.takes("stop"):
+            self.settings["stop"] = list(self.request.stop)
+        if self.request.logprobs is not None and self.takes("logprobs"):
+            self.wire.logprobs = True
+            self.wire.top_logprobs = self.request.logprobs or None
+        self.note_others()
+        if self.request.cache in ("5m", "1h"):
+            self.changes.add("cache_unsupported", "/cache")
+        self.refuse_choices()
         self._thinking()
         self.set_state(self.wire)
         self.wire.options = self.settings or None
@@ -210,22 +222,6 @@ class _RequestEncoder(RequestWriter):
         return (*system, TextPart(gap + schema_prompt(self.request.output_schema)))
 
     # Everything else
-
-    def _knobs(self) -> None:
-        request = self.request
-        for member, field in OPTIONS.items():
-            value = getattr(request, field)
-            if value is not None and self.takes(field):
-                self.settings[member] = value
-        if request.stop and self.takes("stop"):
-            self.settings["stop"] = list(request.stop)
-        if request.logprobs is not None and self.takes("logprobs"):
-            self.wire.logprobs = True
-            self.wire.top_logprobs = request.logprobs or None
-        self.note_others()
-        if request.cache in ("5m", "1h"):
-            self.changes.add("cache_unsupported", "/cache")
-        self.refuse_choices()
 
     def _thinking(self) -> None:
         """`think`: off or on, or how hard."""

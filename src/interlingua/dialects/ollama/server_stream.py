@@ -83,7 +83,20 @@ class OllamaStreamEncoder(ResumingEncoder):
                     self._thinking_block = index
                 return self._thinking + encode_text(text) + self._tail
             case StreamStart():
-                return self._start(event)
+                # What every line has in common is prepared.
+                members = {
+                    "model": self.context.model or event.wire_model or event.model or None,
+                    "created_at": event.extra.get(NAME, {}).get("created_at") or created_at(self.context),
+                }
+                self._common = {name: value for name, value in members.items() if value is not None}
+                self._head = encode(self._common)[:-1] + (b"," if self._common else b"")
+                self._older = is_older_form(event.extra, self.context)
+                opening = b"" if self._older else b'"message":{"role":"assistant",'
+                member = b'"response":' if self._older else b'"content":'
+                self._text = self._head + opening + member
+                self._thinking = self._head + opening + member + b'"","thinking":'
+                self._tail = b',"done":false}\n' if self._older else b'},"done":false}\n'
+                return b""
             case BlockEnd(choice=0):
                 return self._block_end(event)
             case Extra():
@@ -95,22 +108,6 @@ class OllamaStreamEncoder(ResumingEncoder):
                 return self._error(event)
             case _:
                 return b""
-
-    def _start(self, event: StreamStart) -> bytes:
-        """Prepare what every line has in common."""
-        members = {
-            "model": self.context.model or event.wire_model or event.model or None,
-            "created_at": event.extra.get(NAME, {}).get("created_at") or created_at(self.context),
-        }
-        self._common = {name: value for name, value in members.items() if value is not None}
-        self._head = encode(self._common)[:-1] + (b"," if self._common else b"")
-        self._older = is_older_form(event.extra, self.context)
-        opening = b"" if self._older else b'"message":{"role":"assistant",'
-        text = b'"response":' if self._older else b'"content":'
-        self._text = self._head + opening + text
-        self._thinking = self._head + opening + text + b'"","thinking":'
-        self._tail = b',"done":false}\n' if self._older else b'},"done":false}\n'
-        return b""
 
     def _block_end(self, event: BlockEnd) -> bytes:
         """The frames of whole parts: calls and images; an entry for everything that has no place here."""

@@ -62,10 +62,6 @@ def _submit(order: BatchOrder) -> BatchCall:
     return posted("/batch/jobs", made)
 
 
-def _read(reply: HttpReply) -> BatchInfo:
-    return _info(decode_any(reply.body))
-
-
 def _info(body: Any) -> BatchInfo:
     status = text_at(body, "status")
     results, deletions = file_calls(body, "output_file", "error_file")
@@ -103,7 +99,7 @@ BATCHES = Batches(
     line=_line,
     submit=_submit,
     show=lambda name: BatchCall(f"/batch/jobs/{quote(name, safe='')}"),
-    read=_read,
+    read=lambda reply: _info(decode_any(reply.body)),
     list=_list,
     read_list=_read_list,
     cancel=lambda name: BatchCall(f"/batch/jobs/{quote(name, safe='')}/cancel", "POST"),

@@ -187,13 +187,14 @@ def _content(content: str | list[Any] | None) -> list[Any]:
     if not content:
         return []
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return [_part(part) for part in parts if not _is_empty(part)]
-
-
-def _is_empty(part: object) -> bool:
-    if not is_object(part) or part.get("type", "text") != "text" or part.get("text"):
-        return False
-    return not part.keys() - {"type", "text"}
+    return [
+        _part(part)
+        for part in parts
+        if not is_object(part)
+        or part.get("type", "text") != "text"
+        or part.get("text")
+        or part.keys() - {"type", "text"}  # an empty text says nothing
+    ]
 
 
 def _part(part: object) -> object:

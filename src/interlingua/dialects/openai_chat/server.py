@@ -144,7 +144,14 @@ class _RequestDecoder:
         schema = form.json_schema
         if form.schema is not None:
             if schema is None and form.type in ("json_object", "json_schema"):
-                self._flat_format(form.type, form.schema, rest, fields)
+                # The schema stands in the format itself: beside JSON mode, as servers of open models have it, or flat.
+                fields["output_schema"] = form.schema
+                if form.type == "json_schema":
+                    self.changes.add("foreign_shape", "/output_schema", "the flat shape of another dialect")
+                    fields["schema_name"] = rest.pop("name") if isinstance(rest.get("name"), str) else None
+                    fields["schema_strict"] = rest.pop("strict") if isinstance(rest.get("strict"), bool) else None
+                if rest:
+                    self.extra["response_format"] = rest
                 return
             rest["schema"] = form.schema
         if schema is not None:
@@ -154,16 +161,6 @@ class _RequestDecoder:
             rest |= {"json_schema": members} if members else {}
         if form.type not in ("text", "json_object", "json_schema"):
             rest["type"] = form.type
-        if rest:
-            self.extra["response_format"] = rest
-
-    def _flat_format(self, kind: str, schema: dict[str, Any], rest: dict[str, Any], fields: dict[str, Any]) -> None:
-        """A schema that stands in the format itself: beside JSON mode, as servers of open models have it, or flat."""
-        fields["output_schema"] = schema
-        if kind == "json_schema":
-            self.changes.add("foreign_shape", "/output_schema", "the flat shape of another dialect")
-            fields["schema_name"] = rest.pop("name") if isinstance(rest.get("name"), str) else None
-            fields["schema_strict"] = rest.pop("strict") if isinstance(rest.get("strict"), bool) else None
         if rest:
             self.extra["response_format"] = rest
 

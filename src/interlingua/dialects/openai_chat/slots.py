@@ -99,7 +99,17 @@ class Slots:
         Raises: DecodeError when a fragment could belong to several open calls.
         """
         if index is None:
-            return self._without_index(call_id, name)
+            newest = self.all[-1] if self.all else None
+            if call_id:
+                same_id = next((slot for slot in self.all if slot.id == call_id), None)
+                if same_id is not None and not (name and same_id.is_whole()):
+                    return same_id
+                waiting = newest is not None and not newest.id and not newest.name
+                return newest if newest is not None and waiting else self._new()
+            if newest is None:
+                return self._new()
+            opens = bool(name and newest.name) and (name != newest.name or newest.is_whole())
+            return self._new() if opens else newest
         slot = self._by_index.get(index)
         if slot is None:
             slot = self._new() if call_id or name or not self.all else self._only_open(index)
@@ -114,19 +124,6 @@ class Slots:
         if name and slot.name:
             return slot.is_whole() or (bool(slot.pieces) and name != slot.name)
         return False
-
-    def _without_index(self, call_id: str, name: str) -> Slot:
-        newest = self.all[-1] if self.all else None
-        if call_id:
-            same_id = next((slot for slot in self.all if slot.id == call_id), None)
-            if same_id is not None and not (name and same_id.is_whole()):
-                return same_id
-            waiting = newest is not None and not newest.id and not newest.name
-            return newest if newest is not None and waiting else self._new()
-        if newest is None:
-            return self._new()
-        opens = bool(name and newest.name) and (name != newest.name or newest.is_whole())
-        return self._new() if opens else newest
 
     def _only_open(self, index: int) -> Slot:
         still_open = [slot for slot in self.all if not slot.is_whole()]

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects.openai_responses.wire import PlainItemWire
     from interlingua.errors import Error
-    from interlingua.types.change import Changes
     from interlingua.types.content import Part
     from interlingua.types.request import Request
     from interlingua.wire.http import HttpReply
@@ -116,7 +115,14 @@ class _RequestEncoder(OpenAIRequestWriter):
             self._text()
         self._knobs()
         if request.effort is not None or request.thinking_budget is not None or request.thinking_summary is not None:
-            self._reasoning()
+            reasoning: dict[str, Any] = {}
+            budgeted = self.effort_of_budget()
+            effort = self.told_effort() or budgeted
+            if effort is not None:
+                reasoning["effort"] = effort
+            if request.thinking_summary not in (None, "none"):
+                reasoning["summary"] = request.thinking_summary
+            self.wire.reasoning = reasoning or None
         if request.continues is not None:
             self.set_state(self.wire)
         if request.cache is not None:
@@ -207,17 +213,6 @@ class _RequestEncoder(OpenAIRequestWriter):
         if self.options.stream:
             wire.stream = True
 
-    def _reasoning(self) -> None:
-        request = self.request
-        reasoning: dict[str, Any] = {}
-        budgeted = self.effort_of_budget()
-        effort = self.told_effort() or budgeted
-        if effort is not None:
-            reasoning["effort"] = effort
-        if request.thinking_summary not in (None, "none"):
-            reasoning["summary"] = request.thinking_summary
-        self.wire.reasoning = reasoning or None
-
 
 # The answer
 
@@ -240,7 +235,17 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     called = parts is None and any([item.type in CALLS for item in output_of(wire)])
     reason = decode_finish(raw, called=called, background=wire.background is True)
     if parts is None:
-        parts = tuple(_decode_output(output_of(wire), context, changes, cut_off=reason == "length"))
+        items = output_of(wire)
+        cut_off = reason == "length"
+        decoder = ItemDecoder(id_source(context), changes, "", context.target, context.undo)
+        for place, item in enumerate(items, 1):
+            is_cut = item.status == "incomplete" or (cut_off and place == len(items))
+            decoder.cut_off = is_cut and item.type in CALLS
+            try:
+                decoder.decode(item)
+            except DecodeError as error:
+                raise error.under(f"/output/{place - 1}") from None
+        parts = tuple(decoder.parts)
     return Response(
         parts=parts,
         finish_reason=settle_finish(reason, parts),
@@ -294,22 +299,6 @@ def output_of(wire: ResponseWire) -> list[ItemWire]:
     if wire.output is None and not wire.status:
         raise no_answer("output", "output", in_dialect=wire.object is not None or wire.id is not None)
     return wire.output or []
-
-
-def _decode_output(items: list[ItemWire], context: DecodeContext, changes: Changes, *, cut_off: bool) -> list[Part]:
-    """The parts of an answer; `cut_off` says that the length limit ended it.
-
-    Raises: DecodeError, with the place.
-    """
-    decoder = ItemDecoder(id_source(context), changes, "", context.target, context.undo)
-    for place, item in enumerate(items, 1):
-        is_cut = item.status == "incomplete" or (cut_off and place == len(items))
-        decoder.cut_off = is_cut and item.type in CALLS
-        try:
-            decoder.decode(item)
-        except DecodeError as error:
-            raise error.under(f"/output/{place - 1}") from None
-    return decoder.parts
 
 
 def top_members(wire: ResponseWire) -> dict[str, Any]:

@@ -112,7 +112,12 @@ class _Answer:
         if handler is not None:
             handler(self, wire)
             if kind == _TEXT_DELTA:
-                self._learn(wire, event)
+                # A piece of text, and nothing else, is the template of those to come for the same block.
+                block = self._text_block = self.message(wire).block
+                quiet = block is not None and not (wire.extra or wire.logprobs)
+                template = self._template = numbered_template_of(event.data, _delta(wire)) if quiet else None
+                if template is not None and block is not None:
+                    self.run = run_of(template, DATA if event.event is None else _NAMED, self._framing, block)
         elif kind == "keepalive":
             return
         elif kind == "response":
@@ -124,14 +129,6 @@ class _Answer:
         else:
             self.start()
             self.builder.extra_event(NAME, decode_any(event.data, repairs=[]))
-
-    def _learn(self, wire: EventWire, event: SseEvent) -> None:
-        """Take a piece of text, and nothing else, as the template of those to come for the same block."""
-        block = self._text_block = self.message(wire).block
-        quiet = block is not None and not (wire.extra or wire.logprobs)
-        template = self._template = numbered_template_of(event.data, _delta(wire)) if quiet else None
-        if template is not None and block is not None:
-            self.run = run_of(template, DATA if event.event is None else _NAMED, self._framing, block)
 
     def abort(self, error: Error) -> None:
         self._template = self.run = None

@@ -193,7 +193,12 @@ class MessageItem(Item):
             self.whole_text("text", 0, content)
         block = self.block
         if block is not None:
-            self._reseal(block)
+            members = self._members(settled=True)
+            if block.part is None and block.kind == "text":
+                if block.sealed is None or block.sealed.data != members:
+                    self.builder.seal(block, self.sealed(members))
+            elif block.part is None and members:
+                block.extra = {NAME: {**block.extra.get(NAME, {}), "item": members}}
             self.builder.close_beside(block)
         elif not self._content_places:
             super().settle(wire)
@@ -206,16 +211,6 @@ class MessageItem(Item):
             return range(count)
         after = streamed[-1] + 1
         return [*streamed, *range(after, after + count)][:count]
-
-    def _reseal(self, block: Block) -> None:
-        members = self._members(settled=True)
-        if block.part is not None:
-            return
-        if block.kind == "text":
-            if block.sealed is None or block.sealed.data != members:
-                self.builder.seal(block, self.sealed(members))
-        elif members:
-            block.extra = {NAME: {**block.extra.get(NAME, {}), "item": members}}
 
 
 class ReasoningItem(Item):

@@ -264,7 +264,18 @@ class InputEncoder:
                 case "assistant":
                     self._assistant(message, path)
                 case "tool":
-                    self._results(message, path)
+                    moved: list[Part] = []
+                    for at, part in enumerate(message.parts):
+                        here = f"{path}/parts/{at}"
+                        if isinstance(part, ToolResult):
+                            self.items.append(self._result(part, moved, here))
+                        elif isinstance(part, OpaquePart) and part.dialect == NAME and is_object(part.raw):
+                            self.is_bare = False
+                            self.items.append(opaque_item(part.raw))
+                        else:
+                            moved.append(part)
+                    if moved:
+                        self.prompt(Message("user", tuple(moved)), path)
                 case _:
                     self.prompt(message, path)
             if message.name:
@@ -316,20 +327,6 @@ class InputEncoder:
             case _:
                 self.changes.add("opaque_part", path, f"the input holds no {type(part).__name__}")
                 return False
-
-    def _results(self, message: Message, path: str) -> None:
-        moved: list[Part] = []
-        for place, part in enumerate(message.parts):
-            here = f"{path}/parts/{place}"
-            if isinstance(part, ToolResult):
-                self.items.append(self._result(part, moved, here))
-            elif isinstance(part, OpaquePart) and part.dialect == NAME and is_object(part.raw):
-                self.is_bare = False
-                self.items.append(opaque_item(part.raw))
-            else:
-                moved.append(part)
-        if moved:
-            self.prompt(Message("user", tuple(moved)), path)
 
     def _result(self, result: ToolResult, moved: list[Part], path: str) -> ItemWire:
         kind = "custom_tool_call_output" if result.call_id in self._freeform else "function_call_output"

@@ -73,10 +73,14 @@ def _members(request: Request) -> dict[str, Any]:
     if request.output_schema is not None:
         form = {"type": "json_schema", "name": request.schema_name or "response", "schema": request.output_schema}
         form |= {"description": request.schema_description, "strict": bool(request.schema_strict)}
+    choice: Any = "auto"
+    if request.tool_choice is not None and "tool_choice" not in own:
+        freeform = frozenset([tool.name for tool in request.tools if isinstance(tool, Tool) and tool.freeform])
+        choice = encode_choice(request.tool_choice, {}, freeform)
     return {
         "instructions": "\n\n".join([part.text for part in request.system]) or None,
         "parallel_tool_calls": request.parallel_tool_calls is not False,
-        "tool_choice": own["tool_choice"] if "tool_choice" in own else _choice(request),
+        "tool_choice": own.get("tool_choice", choice),
         "tools": _tools(request),
         "metadata": request.metadata or {},
         "temperature": 1.0 if request.temperature is None else request.temperature,
@@ -95,13 +99,6 @@ def _members(request: Request) -> dict[str, Any]:
         "safety_identifier": own.get("safety_identifier"),
         "previous_response_id": own.get("previous_response_id"),
     }
-
-
-def _choice(request: Request) -> Any:
-    if request.tool_choice is None:
-        return "auto"
-    freeform = frozenset([tool.name for tool in request.tools if isinstance(tool, Tool) and tool.freeform])
-    return encode_choice(request.tool_choice, {}, freeform)
 
 
 def _tools(request: Request) -> list[Any] | Raw:

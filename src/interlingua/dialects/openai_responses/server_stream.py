@@ -365,7 +365,15 @@ class ResponsesStreamEncoder(ResumingEncoder):
             case RefusalDelta(text=text):
                 return self._piece(item, "response.refusal.delta", text)
             case ThinkingDelta(text=text):
-                return self._thought(item, text)
+                frames = b""
+                if self._own and text == BREAK and item.pieces:
+                    return self._end_summary(item)
+                if not item.pieces:
+                    item.place += 1
+                    item.head = b""
+                    frames = self._summary(item, "added", "")
+                item.pieces.append(text)
+                return frames + self._piece(item, "response.reasoning_summary_text.delta", text)
             case ToolCallDelta(arguments=text):
                 if item.start.freeform:
                     return b""
@@ -383,17 +391,6 @@ class ResponsesStreamEncoder(ResumingEncoder):
         self._number += 1
         item.deltas += 1
         return b'%b%b%b,"sequence_number":%d}\n\n' % (item.head, encode_text(text), tail, number)
-
-    def _thought(self, item: _Item, text: str) -> bytes:
-        frames = b""
-        if self._own and text == BREAK and item.pieces:
-            return self._end_summary(item)
-        if not item.pieces:
-            item.place += 1
-            item.head = b""
-            frames = self._summary(item, "added", "")
-        item.pieces.append(text)
-        return frames + self._piece(item, "response.reasoning_summary_text.delta", text)
 
     def _summary(self, item: _Item, what: str, text: str) -> bytes:
         part = {"type": "summary_text", "text": text}
@@ -450,7 +447,23 @@ class ResponsesStreamEncoder(ResumingEncoder):
             case ThinkingPart():
                 return self._end_summary(item) + self._item_done(item, self._final(item, event, path))
             case ToolCall() | BrokenToolCall():
-                return self._end_call(item, event, path)
+                wire = self._final(item, event, path)
+                if item.start.freeform:
+                    text = cast("str", plain(wire).get("input", ""))
+                    frames = self._piece(item, "response.custom_tool_call_input.delta", text) if text else b""
+                    return (
+                        frames
+                        + self._say("response.custom_tool_call_input.done", **item.names, input=text)
+                        + self._item_done(item, wire)
+                    )
+                text = cast("str", plain(wire).get("arguments", ""))
+                frames = (
+                    b""
+                    if item.deltas or not text
+                    else self._piece(item, "response.function_call_arguments.delta", text)
+                )
+                done = self._say("response.function_call_arguments.done", **item.names, arguments=text)
+                return frames + done + self._item_done(item, wire)
             case _:
                 return b""
 
@@ -482,21 +495,6 @@ class ResponsesStreamEncoder(ResumingEncoder):
         item.wire.status = COMPLETED
         merge_members(item.wire, item.members)
         return self._item_done(item, item.wire)
-
-    def _end_call(self, item: _Item, event: BlockEnd, path: str) -> bytes:
-        wire = self._final(item, event, path)
-        if item.start.freeform:
-            text = cast("str", plain(wire).get("input", ""))
-            frames = self._piece(item, "response.custom_tool_call_input.delta", text) if text else b""
-            return (
-                frames
-                + self._say("response.custom_tool_call_input.done", **item.names, input=text)
-                + self._item_done(item, wire)
-            )
-        text = cast("str", plain(wire).get("arguments", ""))
-        frames = b"" if item.deltas or not text else self._piece(item, "response.function_call_arguments.delta", text)
-        done = self._say("response.function_call_arguments.done", **item.names, arguments=text)
-        return frames + done + self._item_done(item, wire)
 
     def _final(self, item: _Item, event: BlockEnd, path: str) -> ItemWire:
         """The whole item of a block that is one."""

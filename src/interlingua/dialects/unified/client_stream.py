@@ -155,7 +155,14 @@ class UnifiedStreamDecoder(RunDecoder):
             return
         self._made.repaired(repairs)
         if type(event) is BlockStart:
-            self._start(event)
+            if event.block == "tool_call":
+                choice = f"/alternatives/{event.choice - 1}" if event.choice else ""
+                path = f"{choice}/parts/{event.index}"
+                reader = self._reader = self._reader or PartReader(self._context, self._made)
+                name = reader.name(event.name, path)
+                event = msgspec.structs.replace(event, id=reader.call_id(event.id, path), name=name)
+                self._calls[event.choice, event.index] = event
+            self._say(event)
         elif type(event) is BlockEndWire:
             self._end_block(event, (event.choice, event.index))
         elif type(event) is StreamEndWire:
@@ -214,16 +221,6 @@ class UnifiedStreamDecoder(RunDecoder):
                 self._say(event)
         else:
             raise error
-
-    def _start(self, event: BlockStart) -> None:
-        if event.block == "tool_call":
-            choice = f"/alternatives/{event.choice - 1}" if event.choice else ""
-            path = f"{choice}/parts/{event.index}"
-            reader = self._reader = self._reader or PartReader(self._context, self._made)
-            name = reader.name(event.name, path)
-            event = msgspec.structs.replace(event, id=reader.call_id(event.id, path), name=name)
-            self._calls[event.choice, event.index] = event
-        self._say(event)
 
     def _end_block(self, event: BlockEndWire, key: tuple[int, int]) -> None:
         part = decode_part(event.part)

@@ -221,20 +221,13 @@ def _content(wire: ToolResultWire) -> str | Json | tuple[Any, ...]:
         case [JsonWire(value=str(text))]:
             return Json(text)
         case parts:
-            return tuple([_inner(part, place) for place, part in enumerate(parts)])
-
-
-def _inner(wire: ResultPartWire, place: int) -> Any:
-    """A part of a result.
-
-    Raises: DecodeError for broken base64.
-    """
-    if isinstance(wire, JsonWire):
-        return Json(wire.value)
-    try:
-        return decode_part(wire)
-    except DecodeError as error:
-        raise error.under(f"/parts/{place}") from None
+            inner: list[Any] = []
+            for place, part in enumerate(parts):
+                try:
+                    inner.append(Json(part.value) if isinstance(part, JsonWire) else decode_part(part))
+                except DecodeError as error:
+                    raise error.under(f"/parts/{place}") from None
+            return tuple(inner)
 
 
 _DECODERS: dict[type, Callable[[Any], Part]] = {
@@ -265,7 +258,22 @@ def _encoded(part: Part, names: Mapping[str, str], called: Mapping[str, str]) ->
     if type(part) is ToolCall:
         return encode_call(part, names)
     if type(part) is ToolResult:
-        return _encoded_result(part, names, called)
+        wire = ToolResultWire(part.call_id, is_error=part.is_error, cache=part.cache)
+        if part.name and called.get(part.call_id) != part.name:
+            wire.name = names.get(part.name, part.name)
+        match part.content:
+            case str(text):
+                wire.content = text
+            case Json(value=str()) as value:
+                wire.parts = _result_parts((value,))
+            case Json(value=value):
+                wire.content = value
+            case parts:
+                wire.parts = _result_parts(parts)
+        if not part.extra:
+            return wire
+        wire.members = split_extra(part.extra)
+        return with_members(wire, part.extra[NAME]) if NAME in part.extra else wire
     if isinstance(part, ServerToolPart | OpaquePart) or NAME not in part.extra:
         return part
     return with_members(msgspec.structs.replace(part, extra=split_extra(part.extra)), part.extra[NAME])
@@ -289,25 +297,6 @@ def encode_call(call: ToolCall, names: Mapping[str, str] = _NO_MEMBERS) -> ToolC
         if NAME in call.extra:
             return cast("ToolCallWire", with_members(wire, call.extra[NAME]))
     return wire
-
-
-def _encoded_result(result: ToolResult, names: Mapping[str, str], called: Mapping[str, str]) -> object:
-    wire = ToolResultWire(result.call_id, is_error=result.is_error, cache=result.cache)
-    if result.name and called.get(result.call_id) != result.name:
-        wire.name = names.get(result.name, result.name)
-    match result.content:
-        case str(text):
-            wire.content = text
-        case Json(value=str()) as value:
-            wire.parts = _result_parts((value,))
-        case Json(value=value):
-            wire.content = value
-        case parts:
-            wire.parts = _result_parts(parts)
-    if not result.extra:
-        return wire
-    wire.members = split_extra(result.extra)
-    return with_members(wire, result.extra[NAME]) if NAME in result.extra else wire
 
 
 def _result_parts(parts: Sequence[Any]) -> list[ResultPartWire]:
