@@ -149,7 +149,14 @@ def read_gif(data: bytes) -> dict[str, Any]:
         else:
             return facts if images and kind in (b";", b"") else facts | {"fault": "cut" if kind == b"" else "broken"}
         try:
-            at, steps = _after_sub_blocks(data, at, steps - 1)
+            # The pieces that begin here end with an empty one.
+            steps -= 1
+            while steps > 0:
+                steps -= 1
+                length = number(data, at, 1)
+                at += 1 + length
+                if length == 0:
+                    break
         except Cut:
             return facts | {"fault": "cut"}
     return facts
@@ -157,17 +164,6 @@ def read_gif(data: bytes) -> dict[str, Any]:
 
 def _table_bytes(flags: int) -> int:
     return 3 * (2 << (flags & 7)) if flags & 0x80 else 0
-
-
-def _after_sub_blocks(data: bytes, at: int, steps: int) -> tuple[int, int]:
-    """The place after the pieces that begin at a place, and the steps that are left."""
-    while steps > 0:
-        steps -= 1
-        length = number(data, at, 1)
-        at += 1 + length
-        if length == 0:
-            break
-    return at, steps
 
 
 # WebP: chunks of name, length and data, in a RIFF container

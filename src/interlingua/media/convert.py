@@ -87,6 +87,8 @@ class _Conversion:
 
     def run(self, data: bytes) -> Converted:
         """All the steps."""
+        from PIL.Image import Transpose
+
         image = _opened(data, self.header.media_type)
         if image.width * image.height > MAX_PIXELS:
             raise ValueError("it has more pixels than its header says")
@@ -98,10 +100,32 @@ class _Conversion:
         profile: bytes | None = image.info.get("icc_profile")
         size = self._size(image.size if self.header.media_type != JPEG else stored)
         image = _resized(_resizable(image), size)
-        image = _upright(self._in_srgb(image, profile), orientation)
+        image = self._in_srgb(image, profile)
+        turns = {
+            2: Transpose.FLIP_LEFT_RIGHT,
+            3: Transpose.ROTATE_180,
+            4: Transpose.FLIP_TOP_BOTTOM,
+            5: Transpose.TRANSPOSE,
+            6: Transpose.ROTATE_270,
+            7: Transpose.TRANSVERSE,
+            8: Transpose.ROTATE_90,
+        }
+        if orientation in turns:
+            image = image.transpose(turns[orientation])
         if image.mode in ("LA", "RGBA") and image.getchannel("A").getextrema() == (255, 255):
             image = image.convert(image.mode.removesuffix("A"))  # the transparency says nothing
-        self._note(stored, image.size, orientation if orientation != 1 else self.header.orientation)
+        orientation = orientation if orientation != 1 else self.header.orientation
+        if orientation != 1:
+            self.entries.append(("image_turned", f"orientation {orientation}"))
+        if self.header.animated:
+            self.entries.append(("image_still", "its first frame or page"))
+        if sorted(stored) != sorted(image.size):
+            upright = stored if (stored[0] >= stored[1]) == (image.size[0] >= image.size[1]) else stored[::-1]
+            self.entries.append(
+                ("image_resized", f"{upright[0]} x {upright[1]} px are {image.size[0]} x {image.size[1]} px")
+            )
+        if self.header.bits > 8:
+            self.entries.append(("image_transcoded", f"{self.header.bits} bits a channel are sent as 8"))
         return self._written(image)
 
     def _size(self, size: tuple[int, int]) -> tuple[int, int]:
@@ -122,17 +146,6 @@ class _Conversion:
             self.entries.append(("image_transcoded", "CMYK is sent as RGB"))
             return image.convert("RGB")
         return image
-
-    def _note(self, stored: tuple[int, int], final: tuple[int, int], orientation: int) -> None:
-        if orientation != 1:
-            self.entries.append(("image_turned", f"orientation {orientation}"))
-        if self.header.animated:
-            self.entries.append(("image_still", "its first frame or page"))
-        if sorted(stored) != sorted(final):
-            upright = stored if (stored[0] >= stored[1]) == (final[0] >= final[1]) else stored[::-1]
-            self.entries.append(("image_resized", f"{upright[0]} x {upright[1]} px are {final[0]} x {final[1]} px"))
-        if self.header.bits > 8:
-            self.entries.append(("image_transcoded", f"{self.header.bits} bits a channel are sent as 8"))
 
     # Writing
 
@@ -262,18 +275,3 @@ def _saved(image: Image, media_type: str, **options: int) -> bytes:
     written = io.BytesIO()
     image.save(written, READERS[media_type], **options)
     return written.getvalue()
-
-
-def _upright(image: Image, orientation: int) -> Image:
-    from PIL.Image import Transpose
-
-    turns = {
-        2: Transpose.FLIP_LEFT_RIGHT,
-        3: Transpose.ROTATE_180,
-        4: Transpose.FLIP_TOP_BOTTOM,
-        5: Transpose.TRANSPOSE,
-        6: Transpose.ROTATE_270,
-        7: Transpose.TRANSVERSE,
-        8: Transpose.ROTATE_90,
-    }
-    return image.transpose(turns[orientation]) if orientation in turns else image

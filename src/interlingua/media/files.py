@@ -74,7 +74,15 @@ class InputFile(msgspec.Struct, frozen=True):
         if sniffed.media_type != "text/plain":
             return (file(data),)
         if self.path.lower().endswith(".eml"):
-            return _mail(data)
+            from email import message_from_bytes, policy  # only mail needs it
+            from email.message import EmailMessage
+
+            message = message_from_bytes(data, EmailMessage, policy=policy.default)
+            headers = [f"{name}: {' '.join(str(message[name]).split())}" for name in _HEADERS if message[name]]
+            attached = [_attachment(part) for part in message.iter_attachments()]
+            notes = [note for note in attached if isinstance(note, str)]
+            text = "\n\n".join([piece for piece in ("\n".join(headers), _body(message), "\n".join(notes)) if piece])
+            return (TextPart(text), *[part for part in attached if not isinstance(part, str)])
         return (TextPart(data.decode("utf-8-sig")),)
 
 
@@ -109,18 +117,6 @@ def _named(pattern_or_path: object) -> list[str]:
 
 
 # Mail
-
-
-def _mail(data: bytes) -> tuple[FilePart, ...]:
-    from email import message_from_bytes, policy  # only mail needs it
-    from email.message import EmailMessage
-
-    message = message_from_bytes(data, EmailMessage, policy=policy.default)
-    headers = [f"{name}: {' '.join(str(message[name]).split())}" for name in _HEADERS if message[name]]
-    attached = [_attachment(part) for part in message.iter_attachments()]
-    notes = [note for note in attached if isinstance(note, str)]
-    text = "\n\n".join([piece for piece in ("\n".join(headers), _body(message), "\n".join(notes)) if piece])
-    return (TextPart(text), *[part for part in attached if not isinstance(part, str)])
 
 
 def _body(message: EmailMessage) -> str:

@@ -224,7 +224,19 @@ class _Planner:
                     is_refused = types is not None and plain_type(part.media_type) not in types
                     if is_refused and self._facts.audio is not False:
                         self._leave_out("audio", place, f"{part.media_type} is not taken")
-        self._weigh()
+        # All images are converted where the media are too large together for one request.
+        most = _room_of(self.limits)
+        sizes = [part.size_bytes for place, part in self._media if not isinstance(self.swaps.get(place), TextPart)]
+        if most is None or sum(sizes) <= most:
+            return
+        planned = {task.place for task in self.tasks}
+        self.tasks += [
+            _Task(place, part, need)
+            for place, (part, need) in self._needs.items()
+            if place not in planned and part.sealed is None and can_convert(need.header.media_type)
+        ]
+        if not self.tasks:
+            raise _too_large(self._spec, len(sizes), sum(sizes), most)
 
     def _counted(self, images: list[Place]) -> list[Place]:
         """The images that stay; the oldest are too many."""
@@ -285,24 +297,6 @@ class _Planner:
             self.swaps[place] = replace(part, media_type="text/plain")
         elif most is not None and part.size_bytes > most:
             self._leave_out("documents", place, f"{part.size_bytes:,} bytes, and {most:,} are the most of a document")
-
-    def _weigh(self) -> None:
-        """Have all images converted where the media are too large together for one request.
-
-        Raises: UnsupportedError where nothing can be converted.
-        """
-        most = _room_of(self.limits)
-        sizes = [part.size_bytes for place, part in self._media if not isinstance(self.swaps.get(place), TextPart)]
-        if most is None or sum(sizes) <= most:
-            return
-        planned = {task.place for task in self.tasks}
-        self.tasks += [
-            _Task(place, part, need)
-            for place, (part, need) in self._needs.items()
-            if place not in planned and part.sealed is None and can_convert(need.header.media_type)
-        ]
-        if not self.tasks:
-            raise _too_large(self._spec, len(sizes), sum(sizes), most)
 
 
 def _not_empty(place: Place, part: Media) -> str | None:

@@ -43,11 +43,7 @@ def map_of(work: Work) -> tuple[Schema, Step | None] | None:
         nullable = "null" in kinds_of(node)
         schema, step = any_value(work, "A JSON object, as JSON text.")
         return ({**schema, "type": [schema["type"], "null"]} if nullable else schema), step
-    return _pairs(work, cast("Schema", free))
-
-
-def _pairs(work: Work, free: object) -> tuple[Schema, Step | None]:
-    node = work.node
+    free = cast("Schema", free)
     work.rewrote("free names travel as a list of keys and values", "additionalProperties")
     value, step = work.below(free, "additionalProperties")
     for keyword in ("patternProperties", "propertyNames", "minProperties", "maxProperties"):

@@ -135,25 +135,21 @@ def _listed(work: Work, types: list[str]) -> None:
         work.node["type"] = some[0]
         work.rewrote("a type is one word", "type")
     else:
-        _split(work, types)
-
-
-def _split(work: Work, types: list[str]) -> None:
-    """Several types as a union of one form for each, which takes the keywords about its type along."""
-    node = work.node
-    work.rewrote("several types are a union", "type")
-    values = cast("list[Any]", node.pop("enum", []))
-    del node["type"]
-    branches: list[Schema] = []
-    for kind in types:
-        own = {keyword: value for keyword, value in node.items() if kind in types_of_keyword(keyword)}
-        chosen = [value for value in values if _type_of(value) == kind]
-        if not values or chosen:
-            branches.append({"type": kind, **own, **({"enum": chosen} if chosen else {})})
-    node["anyOf"] = branches
-    for keyword in list(node):
-        if types_of_keyword(keyword):
-            del node[keyword]
+        # Several types are a union of one form for each, which takes the keywords about its type along.
+        node = work.node
+        work.rewrote("several types are a union", "type")
+        values = cast("list[Any]", node.pop("enum", []))
+        del node["type"]
+        branches: list[Schema] = []
+        for kind in types:
+            own = {keyword: value for keyword, value in node.items() if kind in types_of_keyword(keyword)}
+            chosen = [value for value in values if _type_of(value) == kind]
+            if not values or chosen:
+                branches.append({"type": kind, **own, **({"enum": chosen} if chosen else {})})
+        node["anyOf"] = branches
+        for keyword in list(node):
+            if types_of_keyword(keyword):
+                del node[keyword]
 
 
 def _type_of(value: object) -> str:
@@ -258,7 +254,14 @@ def unions(work: Work) -> None:
             return
         work.node[name] = [schema for schema, _ in fitted]
         if any(step is not None for _, step in fitted):
-            work.convert(Union(tuple([_branch(own, sent, work) for own, sent in zip(owns, fitted, strict=True)])))
+            root = work.walker.root
+            whole = {keyword: root[keyword] for keyword in ("$defs", "definitions") if keyword in root}
+            branches: list[Branch] = []
+            for own, (schema, step) in zip(owns, fitted, strict=True):
+                # A form of a union can be judged by itself.
+                form = cast("Schema", own) if isinstance(own, dict) else {}
+                branches.append(Branch({**whole, **form}, {**schema, "$defs": work.walker.definitions}, step))
+            work.convert(Union(tuple(branches)))
 
 
 def _is_confusing(fitted: list[tuple[Schema, Step | None]]) -> bool:
@@ -271,11 +274,3 @@ def _is_confusing(fitted: list[tuple[Schema, Step | None]]) -> bool:
         if any(not kinds_of(other) or own & set(kinds_of(other)) for other in others):
             return True
     return False
-
-
-def _branch(own: object, fitted: tuple[Schema, Step | None], work: Work) -> Branch:
-    """A form of a union that can be judged by itself."""
-    root = work.walker.root
-    whole = {name: root[name] for name in ("$defs", "definitions") if name in root}
-    form = cast("Schema", own) if isinstance(own, dict) else {}
-    return Branch({**whole, **form}, {**fitted[0], "$defs": work.walker.definitions}, fitted[1])

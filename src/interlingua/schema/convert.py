@@ -220,7 +220,9 @@ class _Converter:
         if not isinstance(value, list):
             return value
         pairs = cast("list[Any]", value)
-        if not all(_is_pair(pair) for pair in pairs):
+        if not all(
+            isinstance(pair, dict) and isinstance(cast("dict[str, object]", pair).get("key"), str) for pair in pairs
+        ):
             return pairs
         return {pair["key"]: self.convert(pair.get("value"), step.value) for pair in pairs}
 
@@ -242,10 +244,6 @@ class _Converter:
     def _in_form(self, value: JsonValue, step: Union, form: Callable[[Branch], Schema]) -> JsonValue:
         chosen = next((branch for branch in step.branches if _fits(value, form(branch))), None)
         return value if chosen is None else self.convert(value, chosen.step)
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(cast("dict[str, object]", value).get("key"), str)
 
 
 def _fits(value: object, schema: Schema) -> bool:

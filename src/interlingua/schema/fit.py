@@ -130,7 +130,14 @@ class _Fitter:
             del self.rewrites[whole:]
         if self._stays:
             self.steps["#"] = step
-        used = self._used(schema)
+        # The definitions that are still referred to stay.
+        used: set[str] = set()
+        waiting = _references(schema) if self._refers else []
+        while waiting:
+            name = _last_step(waiting.pop())
+            if name in self.definitions and name not in used:
+                used.add(name)
+                waiting += _references(self.definitions[name])
         self.rewrites += told_of(rewrites, used, is_rewritten=bool(whole))
         if used:
             schema["$defs"] = {name: self.definitions[name] for name in self._names.values() if name in used}
@@ -144,17 +151,6 @@ class _Fitter:
             "type": "object",
             "$defs": {name: target_of(reference, self.root) for reference, name in self._names.items()},
         }
-
-    def _used(self, schema: Schema) -> set[str]:
-        """The names of the definitions that are still referred to."""
-        used: set[str] = set()
-        waiting = _references(schema) if self._refers else []
-        while waiting:
-            name = _last_step(waiting.pop())
-            if name in self.definitions and name not in used:
-                used.add(name)
-                waiting += _references(self.definitions[name])
-        return used
 
     # One schema
 

@@ -66,7 +66,10 @@ class PartialReader:
         del self._places[unchanged:]
         for depth, now in enumerate(path):
             if depth == unchanged:
-                kind = self._places[-1].kind_below() if depth else self._kind_of(root)
+                if depth:
+                    kind = self._places[-1].kind_below()
+                else:
+                    kind = _Wrapped(self._kind) if self._wrapped and isinstance(root, dict) else self._kind
                 self._places.append(_Place(now.container, kind))
                 unchanged += 1
             self._places[depth].go_on(now.key, is_innermost=depth == len(path) - 1)
@@ -84,9 +87,6 @@ class PartialReader:
         if self._wrapped and isinstance(shown, dict):
             return cast("dict[str, Any]", shown).get(WRAPPER, NOTHING)
         return shown
-
-    def _kind_of(self, root: object) -> Kind:
-        return _Wrapped(self._kind) if self._wrapped and isinstance(root, dict) else self._kind
 
 
 class _Wrapped(NamedTuple):

@@ -186,7 +186,22 @@ class _Mender:
         """A text as what the schema takes in its place; itself where it takes a text or nothing is sure."""
         choices: list[Any] | None = schema.get("enum", [schema["const"]] if "const" in schema else None)
         if choices is not None:
-            return self._of_choices(text, choices, steps)
+            if text in choices:
+                return text
+            bare = text.strip().casefold()
+            near = [choice for choice in choices if isinstance(choice, str) and choice.strip().casefold() == bare]
+            if len(near) == 1:
+                self._note("output_case", steps, f"read {text} as {near[0]}")
+                return near[0]
+            meant = _scalar(text, {"number", "boolean"})
+            if (
+                not near
+                and meant is not None
+                and any(choice == meant and type(choice) is type(meant) for choice in choices)
+            ):
+                self._note("output_scalar_text", steps, f"read the text {text} as what it says")
+                return meant
+            return text
         kind: str | list[str] = schema.get("type", [])
         kinds = {kind} if isinstance(kind, str) else set(kind)
         if not kinds or "string" in kinds:
@@ -199,24 +214,6 @@ class _Mender:
             return text
         self._note("output_scalar_text", steps, f"read the text {text} as what it says")
         return meant
-
-    def _of_choices(self, text: str, choices: list[Any], steps: tuple[str | int, ...]) -> JsonValue:
-        if text in choices:
-            return text
-        bare = text.strip().casefold()
-        near = [choice for choice in choices if isinstance(choice, str) and choice.strip().casefold() == bare]
-        if len(near) == 1:
-            self._note("output_case", steps, f"read {text} as {near[0]}")
-            return near[0]
-        meant = _scalar(text, {"number", "boolean"})
-        if (
-            not near
-            and meant is not None
-            and any(choice == meant and type(choice) is type(meant) for choice in choices)
-        ):
-            self._note("output_scalar_text", steps, f"read the text {text} as what it says")
-            return meant
-        return text
 
     def _note(self, code: str, steps: tuple[str | int, ...], detail: str) -> None:
         self.repairs.append(RepairStep(code, pointer(*steps), detail if len(detail) <= 80 else f"{detail[:79]}…"))

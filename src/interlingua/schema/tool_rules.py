@@ -73,14 +73,10 @@ def tool_faults(tools: Iterable[Tool | None], texts: Sequence[bytes] = ()) -> It
             sentence = f"the tool {tool.name!r} has no description"
             yield ToolFault("tool_description_missing", f"/{place}/description", sentence)
         if tool.freeform is None:
-            text = texts[place] if texts else _text_of(tool.parameters)
+            text = texts[place] if texts else encode_exact(tool.parameters)
+            if not texts and text is not None and not is_told_by(text, tool.parameters):
+                text = None  # JSON cannot say it
             yield from _parameter_faults(tool, f"/{place}/parameters", text)
-
-
-def _text_of(schema: dict[str, Any]) -> bytes | None:
-    """The JSON text of a schema; None where JSON cannot say it."""
-    text = encode_exact(schema)
-    return text if text is not None and is_told_by(text, schema) else None
 
 
 def _parameter_faults(tool: Tool, place: str, text: bytes | None) -> Iterator[ToolFault]:

@@ -143,13 +143,15 @@ class Folder:
         grown = max([choice for choice, _ in (*self._parts, *self._open)], default=0)
         number = 1 + max(grown, len(end.alternatives))  # a choice may be empty
         first, *others = [self._choice_parts(choice) for choice in range(number)]
+        # A choice of which the end says nothing broke off.
+        unsaid = [Alternative(finish_reason="error") for _ in others[len(end.alternatives) :]]
         return msgspec.structs.replace(
             end,
             parts=first,
             alternatives=tuple(
                 [
-                    msgspec.structs.replace(_nth(end.alternatives, place), parts=parts)
-                    for place, parts in enumerate(others)
+                    msgspec.structs.replace(alternative, parts=parts)
+                    for alternative, parts in zip((*end.alternatives, *unsaid), others, strict=True)
                 ]
             ),
             usage=self._usage,
@@ -166,10 +168,6 @@ class Folder:
             if number == choice:
                 parts[index] = block.part()
         return tuple([part for _, part in sorted(parts.items(), key=_PLACE) if part is not None])
-
-
-def _nth(alternatives: tuple[Alternative, ...], place: int) -> Alternative:
-    return alternatives[place] if place < len(alternatives) else Alternative(finish_reason="error")
 
 
 def fold(events: Iterable[Event]) -> Response[Any]:

@@ -26,7 +26,6 @@ from interlingua.tools.outcome import Call, error_result, failed
 from interlingua.tools.tool import Handler, ToolSource, is_async, origin_of, tool
 from interlingua.types.capability import ToolRules
 from interlingua.types.content import BrokenToolCall, ToolCall, ToolResult
-from interlingua.types.context import WantedContext
 from interlingua.types.tool import OpaqueTool, Tool
 
 if TYPE_CHECKING:
@@ -135,7 +134,13 @@ class Box:
         self, calls: Call | Iterable[Call], context: object, timeout_s: float | None
     ) -> list[Work | ToolResult]:
         """The work or the result for each call; UsageError before anything has run."""
-        every: list[Call] = [calls] if isinstance(calls, ToolCall | BrokenToolCall) else _listed(calls)
+        items: list[object] = [calls]
+        if not isinstance(calls, ToolCall | BrokenToolCall) and isinstance(calls, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            items = list(calls)
+        for item in items:
+            if not isinstance(item, ToolCall | BrokenToolCall):
+                raise UsageError(f"execute takes calls, such as reply.tool_calls, not {kind_of(item)}")
+        every = cast("list[Call]", items)
         return [self._ready(call, context, self.timeout_s if timeout_s is None else timeout_s) for call in every]
 
     def _ready(self, call: Call, context: object, timeout_s: float | None) -> Work | ToolResult:
@@ -153,7 +158,17 @@ class Box:
                 "; pickled, a tool keeps only a handler that the other process can import"
             )
         parameters = handler.contexts if isinstance(handler, Handler) else contexts_of(handler)
-        contexts = _filled(call.name, parameters, context)
+        # Each parameter that takes the context gets it.
+        for parameter, want in parameters.items():
+            kind = want.kind
+            if context is None:
+                if not want.optional:
+                    raise UsageError(f"tool {call.name} takes a context, {parameter}; give it with `context=…`")
+            elif not _is_a(context, kind):
+                raise UsageError(
+                    f"tool {call.name} takes a {kind.__name__} as its context, {parameter}, not {kind_of(context)}"
+                )
+        contexts = dict.fromkeys(parameters, context)
         run = _bound(call, match, handler, contexts)
         if isinstance(run, ToolResult):
             return run
@@ -173,27 +188,6 @@ def _several(tools: object) -> Iterable[BoxItem]:
         name = "il.mcp(…)" if isinstance(tools, McpSource) else getattr(cast("object", tools), "__name__", "…")
         raise UsageError(f"a toolbox takes a list, as in Toolbox([{name}])")
     return cast("Iterable[BoxItem]", tools)
-
-
-def _listed(calls: object) -> list[Call]:
-    """Several calls, judged before anything has run."""
-    items: list[object] = list(cast("Iterable[object]", calls)) if isinstance(calls, Iterable) else [calls]
-    for item in items:
-        if not isinstance(item, ToolCall | BrokenToolCall):
-            raise UsageError(f"execute takes calls, such as reply.tool_calls, not {kind_of(item)}")
-    return cast("list[Call]", items)
-
-
-def _filled(name: str, parameters: dict[str, WantedContext], context: object) -> dict[str, object]:
-    """The context for each parameter that takes it."""
-    for parameter, want in parameters.items():
-        kind = want.kind
-        if context is None:
-            if not want.optional:
-                raise UsageError(f"tool {name} takes a context, {parameter}; give it with `context=…`")
-        elif not _is_a(context, kind):
-            raise UsageError(f"tool {name} takes a {kind.__name__} as its context, {parameter}, not {kind_of(context)}")
-    return dict.fromkeys(parameters, context)
 
 
 def _is_a(context: object, kind: Any) -> bool:

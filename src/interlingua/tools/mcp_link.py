@@ -171,7 +171,12 @@ class Link:
                 stack.callback(output.close)
                 stack.callback(self._take_complaint, output)
                 client = await stack.enter_async_context(await _client(self.place, stack, aside, output))
-                self.tools = _of_one_name(await _tools(client), aside)
+                # The first tool of each name stays; the others are set aside.
+                tools = await _tools(client)
+                first: dict[str, Tool] = {}
+                later = [tool.name for tool in tools if first.setdefault(tool.name, tool) is not tool]
+                aside += [ToolSetAside(name, "another tool of the server has the same name") for name in later]
+                self.tools = tuple(first.values())
                 self.aside = tuple(aside)
                 scope.deadline = math.inf
                 if client.server_info and not self.place.is_named:
@@ -233,14 +238,6 @@ async def _tools(client: Client) -> tuple[Tool, ...]:
         if not cursor:
             return tuple(tools)
     raise LimitExceededError(f"its list of tools has more than {MAX_PAGES} pages")
-
-
-def _of_one_name(tools: tuple[Tool, ...], aside: list[ToolSetAside]) -> tuple[Tool, ...]:
-    """The first tool of each name; the others are set aside."""
-    first: dict[str, Tool] = {}
-    later = [tool.name for tool in tools if first.setdefault(tool.name, tool) is not tool]
-    aside += [ToolSetAside(name, "another tool of the server has the same name") for name in later]
-    return tuple(first.values())
 
 
 def _explained(place: Place, error: Exception, timeout_s: float, complaint: str) -> Error:

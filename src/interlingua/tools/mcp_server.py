@@ -19,7 +19,7 @@ from interlingua.errors import ConfigError, UsageError
 from interlingua.tools.mcp_results import encode_result
 from interlingua.tools.toolbox import AsyncToolbox, Toolbox
 from interlingua.types.content import ToolCall, ToolResult
-from interlingua.types.tool import OpaqueTool, Tool
+from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import encode
 
 try:
@@ -47,7 +47,14 @@ async def serve(
     if not isinstance(box, AsyncToolbox):
         box = AsyncToolbox(box.tools, timeout_s=box.timeout_s, max_concurrency=box.max_concurrency)
     await box.open()
-    definitions = [_definition(tool) for tool in box]
+    definitions: list[mcp_types.Tool] = []
+    for tool in box:
+        if isinstance(tool, OpaqueTool):
+            raise UsageError(f"{tool.kind} is run by a provider, and cannot be served; leave it out")
+        if tool.handler is None:
+            raise UsageError(f"tool {tool.name} has no handler, and cannot be served; leave it out")
+        parameters = {"type": "object", **tool.parameters} if tool.freeform is None else _FREEFORM
+        definitions.append(mcp_types.Tool(name=tool.name, description=tool.description, input_schema=parameters))
 
     async def on_list_tools(
         request: ServerRequestContext, params: mcp_types.PaginatedRequestParams | None
@@ -78,15 +85,6 @@ async def serve(
                 await server.run(reading, writing, server.create_initialization_options())
     finally:
         await box.close()
-
-
-def _definition(tool: Tool | OpaqueTool) -> mcp_types.Tool:
-    if isinstance(tool, OpaqueTool):
-        raise UsageError(f"{tool.kind} is run by a provider, and cannot be served; leave it out")
-    if tool.handler is None:
-        raise UsageError(f"tool {tool.name} has no handler, and cannot be served; leave it out")
-    parameters = {"type": "object", **tool.parameters} if tool.freeform is None else _FREEFORM
-    return mcp_types.Tool(name=tool.name, description=tool.description, input_schema=parameters)
 
 
 class _Notes:

@@ -170,7 +170,14 @@ class _Crew:
                     if halt is not None:
                         halt.add(hand.stop)
                 self._receive()
-                self._expire()
+                # The calls whose time is over are given up.
+                now = time.monotonic()
+                for place, hand in list(self._running.items()):
+                    if hand.deadline is not None and hand.deadline <= now:
+                        del self._running[place]
+                        hand.stop()
+                        late = timed_out(hand.work.call, hand.work.timeout_s)
+                        self._ended[place] = ended(hand.watch, late, TimeoutError())
         finally:
             for hand in self._running.values():
                 hand.stop()
@@ -195,13 +202,3 @@ class _Crew:
             self._ended[item.place] = item.result
         elif item.error is not None:
             raise item.error
-
-    def _expire(self) -> None:
-        """Give up the calls whose time is over."""
-        now = time.monotonic()
-        for place, hand in list(self._running.items()):
-            if hand.deadline is not None and hand.deadline <= now:
-                del self._running[place]
-                hand.stop()
-                late = timed_out(hand.work.call, hand.work.timeout_s)
-                self._ended[place] = ended(hand.watch, late, TimeoutError())

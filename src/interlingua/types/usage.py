@@ -54,7 +54,7 @@ def merge_usage(first: Usage | None, later: Usage) -> Usage:
     """`first` with every count that `later` knows put in its place: counts of one answer are cumulative."""
     if first is None:
         return later
-    counts = {name: _later(getattr(first, name), getattr(later, name)) for name in COUNTS}
+    counts = {name: getattr(first, name) if (count := getattr(later, name)) is None else count for name in COUNTS}
     return Usage(**counts, extra={**first.extra, **later.extra})
 
 
@@ -64,10 +64,6 @@ def add_usage(first: Usage | None, second: Usage | None) -> Usage | None:
         return first or second
     counts = {name: _sum(getattr(first, name), getattr(second, name)) for name in COUNTS}
     return Usage(**counts, extra={})
-
-
-def _later(first: int | None, later: int | None) -> int | None:
-    return first if later is None else later
 
 
 def _sum(first: int | None, second: int | None) -> int | None:

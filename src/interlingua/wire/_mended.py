@@ -101,7 +101,14 @@ def _read(text: bytes, shape: Shape | None, expected: frozenset[str]) -> object:
     if "array" in expected and is_object and ("str" not in expected or _has_text(text, item)):
         return [msgspec.Raw(text)]
     if "str" in expected:
-        return _words(text)
+        # The texts that a list has, else JSON text.
+        items: list[Any] = parse(ANYTHING, text, None) if text[:1] == b"[" else []
+        texts: list[Any] = [
+            cast("dict[str, Any]", item).get("text") if isinstance(item, dict) else item for item in items
+        ]
+        if texts and all([isinstance(one, str) for one in texts]):
+            return "".join(texts)
+        return text.decode()
     if "array" in expected and item and not is_object:
         return [msgspec.Raw(text)]
     if "object" in expected and (form := _plain_text(shape)) and not is_object:
@@ -122,12 +129,3 @@ def _has_text(text: bytes, form: dict[str, str] | None) -> bool:
     """Whether an object has the member that holds the text of a struct."""
     name = next((name for name, value in form.items() if not value), None) if form else None
     return name is not None and name in parse(_MEMBERS, text, None)
-
-
-def _words(text: bytes) -> str:
-    """The texts that a list has, else JSON text."""
-    items: list[Any] = parse(ANYTHING, text, None) if text[:1] == b"[" else []
-    texts: list[Any] = [cast("dict[str, Any]", item).get("text") if isinstance(item, dict) else item for item in items]
-    if texts and all([isinstance(one, str) for one in texts]):
-        return "".join(texts)
-    return text.decode()

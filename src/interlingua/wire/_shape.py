@@ -81,7 +81,21 @@ def _shape(info: inspect.Type, structs: dict[type, Members]) -> Shape | None:
             value = _shape(info.value_type, structs)
             return None if value is None else Values(value)
         case inspect.UnionType():
-            return _choice(info, structs)
+            choice = Choice(None, None, None, {})
+            for member in info.types:
+                shape = _shape(member, structs)
+                if (
+                    isinstance(member, inspect.StructType)
+                    and member.tag_field is not None
+                    and isinstance(shape, Members)
+                ):
+                    choice.tag_field = member.tag_field
+                    choice.tagged[cast("str | int", member.tag)] = shape
+                elif isinstance(shape, Items):
+                    choice.array = shape
+                elif shape is not None:
+                    choice.object = shape
+            return choice if choice.array or choice.object or choice.tagged else None
         case _:
             return None
 
@@ -100,20 +114,6 @@ def _members(info: inspect.StructType, structs: dict[type, Members]) -> Members:
         if child is not None:
             shape.children[field.encode_name] = (child, kinds[field.name])
     return shape
-
-
-def _choice(info: inspect.UnionType, structs: dict[type, Members]) -> Shape | None:
-    choice = Choice(None, None, None, {})
-    for member in info.types:
-        shape = _shape(member, structs)
-        if isinstance(member, inspect.StructType) and member.tag_field is not None and isinstance(shape, Members):
-            choice.tag_field = member.tag_field
-            choice.tagged[cast("str | int", member.tag)] = shape
-        elif isinstance(shape, Items):
-            choice.array = shape
-        elif shape is not None:
-            choice.object = shape
-    return choice if choice.array or choice.object or choice.tagged else None
 
 
 @lru_cache(maxsize=2048)

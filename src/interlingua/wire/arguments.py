@@ -80,7 +80,14 @@ def _arguments(text: str | bytes, *, ended_early: bool) -> dict[str, Any] | Argu
     try:
         value = decode_any(data)
     except DecodeError:
-        return _fault(text, ended_early=ended_early)
+        try:
+            text = text if isinstance(text, str) else text.decode()
+            text.encode()
+        except UnicodeError:
+            return "malformed"
+        if _is_only_non_finite(text):
+            return "non_finite"
+        return "cut_off" if ended_early and _is_cut(text) else "malformed"
     if type(value) is not dict:
         return "not_object"
     arguments = cast("dict[str, Any]", value)
@@ -130,18 +137,6 @@ def _repeated_key(text: str | bytes) -> str | None:
 
     json.loads(text, object_pairs_hook=note)
     return repeated
-
-
-def _fault(text: str | bytes, *, ended_early: bool) -> ArgumentsFault:
-    """Why a text that msgspec refuses is not one JSON object."""
-    try:
-        text = text if isinstance(text, str) else text.decode()
-        text.encode()
-    except UnicodeError:
-        return "malformed"
-    if _is_only_non_finite(text):
-        return "non_finite"
-    return "cut_off" if ended_early and _is_cut(text) else "malformed"
 
 
 def _is_only_non_finite(text: str) -> bool:

@@ -145,7 +145,18 @@ class JsonArrayDecoder(Feed[bytes]):
         """The end of what was given on after the bracket at `at`."""
         if self._depth == self._floor:
             self._check_gap(data[done:at])
-            return self._outside(sign, at)
+            # The bracket stands between two objects.
+            if sign == b"{" and not self._ended:
+                self._depth += 1
+                return at
+            if sign == b"[" and self._floor == 0 and not self._ended:
+                self._depth = self._floor = 1
+                return at + 1
+            if sign == b"]" and self._floor == 1:
+                self._depth = self._floor = 0
+                self._ended = True
+                return at + 1
+            raise DecodeError(f"the stream is not one JSON array of objects: {sign.decode()!r} between two of them")
         self._depth += 1 if sign in b"{[" else -1
         if self._depth > self._floor:
             return done
@@ -155,20 +166,6 @@ class JsonArrayDecoder(Feed[bytes]):
         self._object.clear()
         self._ended = self._floor == 0
         return at + 1
-
-    def _outside(self, sign: bytes, at: int) -> int:
-        """A bracket between two objects."""
-        if sign == b"{" and not self._ended:
-            self._depth += 1
-            return at
-        if sign == b"[" and self._floor == 0 and not self._ended:
-            self._depth = self._floor = 1
-            return at + 1
-        if sign == b"]" and self._floor == 1:
-            self._depth = self._floor = 0
-            self._ended = True
-            return at + 1
-        raise DecodeError(f"the stream is not one JSON array of objects: {sign.decode()!r} between two of them")
 
     def _check_gap(self, gap: bytes) -> None:
         if gap.strip(_GAP):

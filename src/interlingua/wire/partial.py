@@ -178,7 +178,16 @@ class JsonReader:
             return self._grow(run[0], run.end())
         sign = self._text[self._at]
         if sign == self._quote:
-            return self._end_text()
+            text = "".join(self._pieces)
+            self._move(self._at + 1)
+            if not self._is_key:
+                self._put(text)
+                return True
+            if text in self.path[-1].container:
+                return self._break()
+            self.path[-1].key = text
+            self._state = "colon"
+            return True
         if sign == "\\":
             return self._escape()
         if not self._lenient:
@@ -213,18 +222,6 @@ class JsonReader:
     def _begin(self, quote: str, *, is_key: bool) -> bool:
         self._quote, self._is_key, self._pieces = quote, is_key, []
         return self._go("text", self._at + 1)
-
-    def _end_text(self) -> bool:
-        text = "".join(self._pieces)
-        self._move(self._at + 1)
-        if not self._is_key:
-            self._put(text)
-            return True
-        if text in self.path[-1].container:
-            return self._break()
-        self.path[-1].key = text
-        self._state = "colon"
-        return True
 
     def _shut(self) -> bool:
         self.path.pop()

@@ -133,7 +133,18 @@ class SseDecoder(Feed[SseEvent]):
         elif line.startswith(b"data:"):
             self._add(line[5:], whole)
         else:
-            self._take_other(line, whole)
+            self._bound(len(line))
+            name, _, value = line.partition(b":")
+            value = value.removeprefix(b" ")
+            if name == b"event":
+                self._event = value.decode(errors="replace") or None
+            elif name == b"id" and b"\x00" not in value:
+                self._id = value.decode(errors="replace")
+            elif name == b"data":
+                self._add(b"", whole)
+            elif line[:1] in (b"{", b"[") and not self._data:
+                self._data = line
+                self._bare = True
 
     def _add(self, text: bytes, whole: list[SseEvent]) -> None:
         """One more data line; from the second one on they gather in a buffer, so that many cost no more than few."""
@@ -159,21 +170,6 @@ class SseDecoder(Feed[SseEvent]):
             whole.append(SseEvent(bytes(self._data), self._event, self._id))
         self._data = self._event = self._id = None
         self._bare = False
-
-    def _take_other(self, line: bytes, whole: list[SseEvent]) -> None:
-        """A line that is not plain data."""
-        self._bound(len(line))
-        name, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
-        if name == b"event":
-            self._event = value.decode(errors="replace") or None
-        elif name == b"id" and b"\x00" not in value:
-            self._id = value.decode(errors="replace")
-        elif name == b"data":
-            self._add(b"", whole)
-        elif line[:1] in (b"{", b"[") and not self._data:
-            self._data = line
-            self._bare = True
 
     def _end(self, whole: list[SseEvent]) -> None:
         if self._line:
