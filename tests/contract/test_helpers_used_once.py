@@ -11,7 +11,7 @@ from tests.contract.source import MODULES, Module
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SHARE = 0.22
+SHARE = 0.20
 """The share of all functions that may be private and referenced once in their module: handlers in tables (a quarter of
 them), overrides that a base class calls, and steps whose names say more than their bodies."""
 

@@ -24,7 +24,7 @@ from interlingua.gateway.sockets.asgi import serve_socket
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.http import GatewayReply, Pieces
+    from interlingua.gateway.http import GatewayReply
     from interlingua.gateway.records.record import Entry
 
 __all__ = ["GatewayApp", "Receive", "Scope", "Send"]
@@ -56,7 +56,14 @@ class GatewayApp:
             if not _is_on_asyncio():
                 raise UsageError(ONLY_ASYNCIO)
             if not self._is_placed:
-                self._take_place(scope)
+                # Variables that lead here are left out; where that is, a server says with the first request.
+                self._is_placed = True
+                host, port = scope.get("server") or (None, None)
+                if host and port:
+                    from interlingua.gateway.serving.itself import leave_out_itself  # `il serve` has done it before
+
+                    with suppress(ValueError):  # a name in place of an address, as test clients have
+                        leave_out_itself(self.gateway, host, port)
             request = _head(scope)
             length = request.header("content-length") or ""
             announced_bytes = int(length[:20]) if length.isascii() and length.isdecimal() else 0
@@ -91,16 +98,6 @@ class GatewayApp:
             async with _Presence(receive):
                 reply = await self.gateway.answer(arriving.request)
                 await _send(send, reply, entry, self.gateway.settings.keep_alive_s)
-
-    def _take_place(self, scope: Scope) -> None:
-        """Leave out variables that lead here; where that is, a server says with the first request."""
-        self._is_placed = True
-        host, port = scope.get("server") or (None, None)
-        if host and port:
-            from interlingua.gateway.serving.itself import leave_out_itself  # `il serve` has done it before
-
-            with suppress(ValueError):  # a name in place of an address, as test clients have
-                leave_out_itself(self.gateway, host, port)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
@@ -189,22 +186,18 @@ async def _send(send: Send, reply: GatewayReply, entry: Entry | None, keep_alive
     else:
         async with aclosing(body):
             await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-            await _send_pieces(send, body, reply.keep_alive, keep_alive_s)
+            pulse = _Pulse(send, reply.keep_alive, keep_alive_s)
+            try:
+                async for piece in body:
+                    await pulse.pause()
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    pulse.go_on()
+            finally:
+                pulse.stop()
+            await pulse.pause()
+            await send({"type": "http.response.body", "body": b""})
     if entry is not None:
         entry.sent()
-
-
-async def _send_pieces(send: Send, pieces: Pieces, keep_alive: bytes, keep_alive_s: float) -> None:
-    pulse = _Pulse(send, keep_alive, keep_alive_s)
-    try:
-        async for piece in pieces:
-            await pulse.pause()
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-            pulse.go_on()
-    finally:
-        pulse.stop()
-    await pulse.pause()
-    await send({"type": "http.response.body", "body": b""})
 
 
 class _Pulse:

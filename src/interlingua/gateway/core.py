@@ -51,9 +51,8 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.shared_keys import KeyWatch
     from interlingua.gateway.records.metrics import Metrics
-    from interlingua.gateway.records.record import Entry, Origin
+    from interlingua.gateway.records.record import Origin
     from interlingua.gateway.records.spans import Spans
-    from interlingua.gateway.routes import Route
     from interlingua.gateway.serving.siblings import Siblings
     from interlingua.gateway.settings import GatewayKey
     from interlingua.gateway.state.store import MemoryStore
@@ -230,7 +229,14 @@ class Gateway:
             if entry is None or (entry.traffic is None and self.spans is None):
                 reply = await route.handler(self, request)
             else:
-                reply = await self._listened_to(route, request, entry)
+                # Somebody wants the content of this request, or a span.
+                with ExitStack() as stack:
+                    if entry.traffic is not None:
+                        entry.traffic.set_request(request)
+                        stack.enter_context(tapped(entry.traffic.tap))
+                    if self.spans is not None:
+                        stack.enter_context(self.spans.around(request, entry))
+                    reply = await route.handler(self, request)
         except Error as error:
             return self.refuse(request, error)
         except asyncio.CancelledError as cancelled:
@@ -238,16 +244,6 @@ class Gateway:
         except Exception as error:  # noqa: BLE001 - a fault of ours must reach the client as an error of its dialect
             return self.refuse(request, own_fault(error))
         return self._named(request, reply)
-
-    async def _listened_to(self, route: Route, request: GatewayRequest, entry: Entry) -> GatewayReply:
-        """The reply to a request of which somebody wants the content, or a span."""
-        with ExitStack() as stack:
-            if entry.traffic is not None:
-                entry.traffic.set_request(request)
-                stack.enter_context(tapped(entry.traffic.tap))
-            if self.spans is not None:
-                stack.enter_context(self.spans.around(request, entry))
-            return await route.handler(self, request)
 
     def make_id(self, prefix: str = "call_") -> str:
         """A new id: `prefix`, then 24 of `[a-z0-9]` that begin with `il`, so that ours can be told from others."""

@@ -96,12 +96,19 @@ def plan(body: bytes, *, replies_after_results: bool = False) -> Plan:
     output = None if forced else _output_schema(request)
     schema = union_schema(called, reply=bool(tools) and not forced, output=output)
     options: dict[str, Any] = request.get("stream_options") or {}
+    free = schema is None
+    sampling: dict[str, Any] = {name: request[name] for name in _SAMPLING if request.get(name) is not None}
+    sampling.setdefault("temperature", TEXT_TEMPERATURE if free else 0)
+    limit = request.get("max_completion_tokens") or request.get("max_tokens")
+    sampling["max_tokens"] = MAX_TOKENS if limit is None else limit
+    if free and request.get("stop"):
+        sampling["stop"] = request["stop"]
     return Plan(
         model=str(request.get("model") or "local"),
         turns=render(messages, tools, reply=not forced, output=output),
         schema=schema,
         callable=tuple(tool.name for tool in called),
-        sampling=_sampling(request, free=schema is None),
+        sampling=sampling,
         stream=bool(request.get("stream")),
         usage=bool(options.get("include_usage")),
     )
@@ -170,13 +177,3 @@ def _output_schema(request: Mapping[str, Any]) -> JsonSchema | None:
             return cast("Mapping[str, Any]", schema)
         case _:
             raise ChatError("the local model does not know this response_format", param="response_format")
-
-
-def _sampling(request: Mapping[str, Any], *, free: bool) -> dict[str, Any]:
-    sampling: dict[str, Any] = {name: request[name] for name in _SAMPLING if request.get(name) is not None}
-    sampling.setdefault("temperature", TEXT_TEMPERATURE if free else 0)
-    limit = request.get("max_completion_tokens") or request.get("max_tokens")
-    sampling["max_tokens"] = MAX_TOKENS if limit is None else limit
-    if free and request.get("stop"):
-        sampling["stop"] = request["stop"]
-    return sampling

@@ -72,7 +72,12 @@ def shape_line(schema: JsonSchema, root: JsonSchema | None = None, depth: int = 
     if isinstance(schema, bool) or depth > 6:
         return "<any>"
     if isinstance(target := schema.get("$ref"), str):
-        return shape_line(_resolved(root, target), root, depth + 1)
+        # What `#/…` names in `root`; True, which says nothing, where there is none.
+        node: Any = root
+        for step in json.pointer_steps(target):
+            node = cast("Mapping[str, Any]", node).get(step, True) if isinstance(node, Mapping) else True
+        form = cast("JsonSchema", node) if isinstance(node, Mapping | bool) else True
+        return shape_line(form, root, depth + 1)
     if "const" in schema:
         return json.encode(schema["const"]).decode()
     if isinstance(choices := schema.get("enum"), list):
@@ -88,14 +93,6 @@ def shape_line(schema: JsonSchema, root: JsonSchema | None = None, depth: int = 
     kind = schema.get("type", "any")
     name = "|".join(cast("list[str]", kind)) if isinstance(kind, list) else str(kind)
     return "{}" if name == "object" else f"<{name}>"
-
-
-def _resolved(root: JsonSchema, reference: str) -> JsonSchema:
-    """The schema that `#/…` names in `root`; True, which says nothing, where there is none."""
-    node: Any = root
-    for step in json.pointer_steps(reference):
-        node = cast("Mapping[str, Any]", node).get(step, True) if isinstance(node, Mapping) else True
-    return cast("JsonSchema", node) if isinstance(node, Mapping | bool) else True
 
 
 def _instructions(tools: Sequence[ToolShape], *, reply: bool, output: JsonSchema | None) -> str:

@@ -31,7 +31,11 @@ MAX_ECHO = 200
 def fake_answer(decoded: DecodedRequest) -> Response[Any]:
     """The answer to a request, the same one every time."""
     request = decoded.request
-    part = _call(request) or _output(request) or _echo(request)
+    part = (
+        _call(request)
+        or _output(request)
+        or TextPart(f"This is the fake of interlingua, not a model. {_summary(request)}")
+    )
     finish: FinishReason = "tool_calls" if isinstance(part, ToolCall) else "stop"
     tokens, most = estimated_tokens(part), request.max_tokens
     if most is not None and isinstance(part, TextPart):
@@ -80,11 +84,6 @@ def _output(request: Request) -> Part | None:
     if request.output_schema is not None:
         return TextPart(encode(example_of(request.output_schema)).decode())
     return TextPart("{}") if request.json_mode else None
-
-
-def _echo(request: Request) -> TextPart:
-    """A sentence with the last thing that the model was told."""
-    return TextPart(f"This is the fake of interlingua, not a model. {_summary(request)}")
 
 
 def _summary(request: Request) -> str:

@@ -97,8 +97,4 @@ def _look_up(key: tuple[str, str, str]) -> Facts:
     return Facts()
 
 
-def _weight(key: tuple[str, str, str], facts: Facts) -> int:  # noqa: ARG001 - those of a family are shared
-    return weight_of(key)
-
-
-_facts = ByteCache(500_000, _look_up, weigh=_weight)
+_facts = ByteCache(500_000, _look_up, weigh=lambda key, _: weight_of(key))  # those of a family are shared

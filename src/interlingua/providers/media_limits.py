@@ -234,8 +234,4 @@ def _look_up(key: tuple[str, str]) -> MediaLimits:
     return UNKNOWN
 
 
-def _weight(key: tuple[str, str], limits: MediaLimits) -> int:  # noqa: ARG001 - those of a row are shared
-    return weight_of(key)
-
-
-_limits = ByteCache(500_000, _look_up, weigh=_weight)
+_limits = ByteCache(500_000, _look_up, weigh=lambda key, _: weight_of(key))  # those of a row are shared

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interlingua.errors import ConfigError, UsageError
-from interlingua.providers.row import Auth, Provider, Variable
+from interlingua.providers.row import Auth, Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.secret import Secret
 
@@ -227,9 +227,14 @@ def located(row: Provider, template: str, options: Mapping[str, str], read: Call
     Raises: ConfigError for a value that no address can have a part of.
     """
     base_url, scope = row.base_url, row.login_scope
-    parts, values = _parts_of(template, base_url), dict[str, str]()
+    parts, values = dict[str, str](), dict[str, str]()
+    # An address says its parts as far as its host, and then its path, are made like those of the row's.
+    for pattern, half in zip(_halves(template), _halves(base_url), strict=True):
+        if "{" in pattern and (match := re.match(_expression(pattern), half)):
+            parts |= match.groupdict()
     for variable in row.variables:
-        value = options.get(variable.name) or parts.get(variable.name) or _value_of(variable, read)
+        value = options.get(variable.name) or parts.get(variable.name)
+        value = value or next((text.strip() for name in variable.env if (text := read(name))), variable.default)
         if not value:
             continue
         is_of_host = f"{{{variable.name}}}" in _halves(base_url)[0]
@@ -241,19 +246,6 @@ def located(row: Provider, template: str, options: Mapping[str, str], read: Call
     for name, value in values.items():
         base_url, scope = (text.replace(f"{{{name}}}", value) for text in (base_url, scope))
     return replace(row, base_url=base_url, login_scope=scope)
-
-
-def _value_of(variable: Variable, read: Callable[[str], str | None]) -> str:
-    return next((text.strip() for name in variable.env if (text := read(name))), variable.default)
-
-
-def _parts_of(template: str, base_url: str) -> dict[str, str]:
-    """The parts of a whole address, as far as its host, and then its path, are made like those of a row's."""
-    parts: dict[str, str] = {}
-    for pattern, text in zip(_halves(template), _halves(base_url), strict=True):
-        if "{" in pattern and (match := re.match(_expression(pattern), text)):
-            parts |= match.groupdict()
-    return parts
 
 
 def _expression(pattern: str) -> str:

@@ -83,7 +83,10 @@ class _List:
     def __init__(self) -> None:
         self._missing = False
         self._snapshot: Any = None
-        self._models = ByteCache[tuple[str, str], "_Sold | None"](_MAX_MODELS_BYTES, self._look_up, weigh=_weight)
+        # The models belong to the list: their names alone weigh anything.
+        self._models = ByteCache[tuple[str, str], "_Sold | None"](
+            _MAX_MODELS_BYTES, self._look_up, weigh=lambda key, _: weight_of(key)
+        )
 
     def price(
         self,
@@ -139,10 +142,6 @@ class _List:
         if isinstance(model.prices, list):
             return _Sold(model, {})
         return _Sold(model, {writes: _read(model.prices, writes=writes) for writes in (False, True)})
-
-
-def _weight(key: tuple[str, str], sold: _Sold | None) -> int:  # noqa: ARG001 - models belong to the list
-    return weight_of(key)
 
 
 _LIST = _List()

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -440,7 +440,23 @@ class _Resolution:
         answers = (_resolved_by(resolver, element.text) for resolver in self._sources.resolvers)
         answer = next((answer for answer in answers if answer is not None), None)
         if answer is None:
-            _unknown(element, self._sources, self._reader)
+            names = self._sources.known_names(self._reader)
+            name = element.name if element.provider is None else element.provider
+            ignored = variable_of(name)
+            if name in names:
+                why = f"{shown(name)} is a provider; name a model too: {name}/MODEL"
+            elif element.provider is None:
+                hint = _slashed(name, names) or _with_vendor(name) or near(name, names)
+                hint = hint or "; a model is named provider/model, such as openai/gpt-5.6"
+                why = f"no model or alias {shown(name)}{hint}"
+            else:
+                hint = near(name, names) or "; `il providers` lists those that are known"
+                why = f"no provider {shown(name)}, asked for as {shown(element.text)}{hint}"
+            if name not in names and (problem := self._sources.misspelt(name, self._reader)):
+                why += f" ({problem})"
+            elif ignored and name not in names and self._reader.get(ignored):
+                why += f" ({ignored} is set, but is neither a DSN with a known scheme nor an alias of known models)"
+            raise UnknownModelError(why)
         self._reader.repeatable = False
         if isinstance(answer, str):
             return answer
@@ -472,25 +488,6 @@ def _targets_of(pattern: str, sources: Sources, of_file: Mapping[str, object], r
     if row is None or not slash or name in sources.providers or name in of_file or sources.entry_text(name, reader):
         return pattern
     return f"{row}/{model}"
-
-
-def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:
-    names = sources.known_names(reader)
-    name = element.name if element.provider is None else element.provider
-    ignored = variable_of(name)
-    if name in names:
-        why = f"{shown(name)} is a provider; name a model too: {name}/MODEL"
-    elif element.provider is None:
-        hint = _slashed(name, names) or _with_vendor(name) or near(name, names)
-        why = f"no model or alias {shown(name)}{hint or '; a model is named provider/model, such as openai/gpt-5.6'}"
-    else:
-        hint = near(name, names) or "; `il providers` lists those that are known"
-        why = f"no provider {shown(name)}, asked for as {shown(element.text)}{hint}"
-    if name not in names and (problem := sources.misspelt(name, reader)):
-        why += f" ({problem})"
-    elif ignored and name not in names and reader.get(ignored):
-        why += f" ({ignored} is set, but is neither a DSN with a known scheme nor an alias of known models)"
-    raise UnknownModelError(why)
 
 
 def _slashed(name: str, names: tuple[str, ...]) -> str:

@@ -340,7 +340,12 @@ def _stepped(current: Mark | None, operation: Operation, now_s: float) -> tuple[
             if current is not None and current.probe_until_s is not None and _has_seen(admitted_s, current):
                 after = replace(current, probe_until_s=None, seen_s=now_s)
         case Learned():
-            after = _learned(current or Mark(), operation, now_s)
+            mark = current or Mark()
+            until_s = now_s + min(max(operation.for_s, 0.0), MAX_LACK_S)
+            mark = replace(mark, lacks={**mark.lacks, **dict.fromkeys(operation.lacks, until_s)}, seen_s=now_s)
+            names = operation.takes - operation.lacks
+            mark = replace(mark, lacks={name: until_s for name, until_s in mark.lacks.items() if name not in names})
+            after = None if _is_empty(mark) else mark
         case Suspend(for_s=for_s):
             until_s = None if for_s is None else now_s + max(for_s, 0.0)
             after = replace(current or Mark(), suspended=True, suspended_until_s=until_s, seen_s=now_s)
@@ -488,14 +493,6 @@ def _succeeded(mark: Mark | None, admitted_s: float | None, now_s: float) -> Mar
         identities=mark.identities,
     )  # fmt: skip
     return None if _is_empty(after) else after
-
-
-def _learned(mark: Mark, learned: Learned, now_s: float) -> Mark | None:
-    until_s = now_s + min(max(learned.for_s, 0.0), MAX_LACK_S)
-    mark = replace(mark, lacks={**mark.lacks, **dict.fromkeys(learned.lacks, until_s)}, seen_s=now_s)
-    names = learned.takes - learned.lacks
-    mark = replace(mark, lacks={name: until_s for name, until_s in mark.lacks.items() if name not in names})
-    return None if _is_empty(mark) else mark
 
 
 # In memory

@@ -438,24 +438,21 @@ class HttpTransport:
                 lambda: connection, sock=link, ssl=direct_tls, server_hostname=origin.host if direct_tls else None
             )
             if origin.secure and proxy is not None:
-                await self._tunnel(connection, origin, proxy)
+                # The proxy is asked for a tunnel, through which TLS is spoken; the caller sets the deadline.
+                talk = connection.reader = ResponseReader(proxy.origin.peer)
+                forever = Deadlines(_NO_LIMITS, origin.peer, 0.0)
+                written = (encode_connect(origin.peer, proxy.authorization), b"")
+                await connection.ask("CONNECT", written, Wanted.HEAD, forever, 0.0)
+                while not talk.head_done:
+                    await connection.more(Wanted.HEAD, "first_byte", forever)
+                check_tunnel(talk, origin, proxy)
+                connection.reader = self._reader(origin)
+                await connection.start_tls(self._tls(), origin.host)
         except BaseException:
             connection.abort()
             home.connections.discard(connection)
             raise
         return connection
-
-    async def _tunnel(self, connection: AsyncConnection, origin: Origin, proxy: Proxy) -> None:
-        """Ask the proxy for a tunnel to `origin`, and speak TLS through it. The caller sets the deadline."""
-        talk = connection.reader = ResponseReader(proxy.origin.peer)
-        forever = Deadlines(_NO_LIMITS, origin.peer, 0.0)
-        written = (encode_connect(origin.peer, proxy.authorization), b"")
-        await connection.ask("CONNECT", written, Wanted.HEAD, forever, 0.0)
-        while not talk.head_done:
-            await connection.more(Wanted.HEAD, "first_byte", forever)
-        check_tunnel(talk, origin, proxy)
-        connection.reader = self._reader(origin)
-        await connection.start_tls(self._tls(), origin.host)
 
     def _reader(self, origin: Origin) -> ResponseReader:
         return ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)

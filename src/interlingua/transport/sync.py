@@ -471,7 +471,19 @@ class HttpTransport:
         try:
             if origin.secure:
                 if proxy is not None:
-                    _tunnel(link, origin, proxy, at)
+                    # The proxy is asked for a tunnel.
+                    reader = ResponseReader(proxy.origin.peer)
+                    reader.start("CONNECT")
+                    link.settimeout(_left(at))
+                    link.sendall(encode_connect(origin.peer, proxy.authorization))
+                    while not reader.head_done:
+                        link.settimeout(_left(at))
+                        data = link.recv(_RECEIVE_BYTES)
+                        if data:
+                            reader.feed(data)
+                        else:
+                            reader.eof()
+                    check_tunnel(reader, origin, proxy)
                 link = self._tls().wrap_socket(
                     link,
                     server_hostname=origin.host,
@@ -519,22 +531,6 @@ def _dial(origin: Origin, at: float, network: Network) -> socket.socket:
         else:
             return link
     raise failure
-
-
-def _tunnel(link: socket.socket, origin: Origin, proxy: Proxy, at: float) -> None:
-    """Ask the proxy for a tunnel to `origin`."""
-    reader = ResponseReader(proxy.origin.peer)
-    reader.start("CONNECT")
-    link.settimeout(_left(at))
-    link.sendall(encode_connect(origin.peer, proxy.authorization))
-    while not reader.head_done:
-        link.settimeout(_left(at))
-        data = link.recv(_RECEIVE_BYTES)
-        if data:
-            reader.feed(data)
-        else:
-            reader.eof()
-    check_tunnel(reader, origin, proxy)
 
 
 def _left(at: float) -> float:

@@ -62,7 +62,19 @@ def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
     if observing.log != "off":
         ends.append(_log(recorder, observing))
     if observing.store:
-        ends += _logbook(recorder, observing, gateway.now)
+        from interlingua.gateway.records.batches import Batches
+        from interlingua.gateway.records.logbook import Logbook
+
+        book = Logbook(
+            observing.store,
+            days=observing.store_days,
+            max_bytes=observing.store_mb * MEGABYTE,
+            content=observing.log_content,
+            now=gateway.now,
+        )
+        rows = Batches(book.write, name="logbook")
+        _listen(recorder, rows.put)
+        ends += rows.close, book.close
     if observing.record:
         from interlingua.gateway.records.batches import Batches
         from interlingua.gateway.records.cassettes import Cassettes
@@ -104,19 +116,3 @@ def _log(recorder: Recorder, observing: Observing) -> Callable[[], None]:
     lines, line = Batches(write_lines, name="log"), line_of(observing.log)
     _listen(recorder, lambda record: lines.put(line(record)))
     return lines.close
-
-
-def _logbook(recorder: Recorder, observing: Observing, now: Callable[[], float]) -> tuple[Callable[[], None], ...]:
-    from interlingua.gateway.records.batches import Batches
-    from interlingua.gateway.records.logbook import Logbook
-
-    book = Logbook(
-        observing.store,
-        days=observing.store_days,
-        max_bytes=observing.store_mb * MEGABYTE,
-        content=observing.log_content,
-        now=now,
-    )
-    rows = Batches(book.write, name="logbook")
-    _listen(recorder, rows.put)
-    return rows.close, book.close

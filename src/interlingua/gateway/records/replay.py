@@ -69,7 +69,21 @@ async def replayed(played: Played, dialect: str) -> Replayed:
     upstreams = _Upstreams(played.content.passages)
     override = Override(lambda _: ReplayTransport(), lambda _: upstreams, answers=True)
     with overriding(override):
-        gateway = Gateway(GatewaySettings(), registry=_registry(played))
+        # Names stand as they did: the model for the targets that were asked, each with a provider of its dialect.
+        passages = played.content.passages
+        environ: dict[str, str] = {}
+        for passage in passages:
+            provider = passage.target.partition("/")[0]
+            if provider and provider not in ROWS:
+                spoken = passage.dialect or DEFAULT_DIALECT
+                scheme = get_service(spoken).scheme or spoken
+                environ[f"LLM_{provider.replace('-', '_').upper()}"] = f"{scheme}://replay@replay.invalid"
+        registry = Registry(environ)
+        targets = [spec for spec in dict.fromkeys(passage.target for passage in passages) if spec]
+        if targets and targets != [played.model] and "," not in played.model:
+            with suppress(ConfigError):  # a name that is a spec already stands for itself
+                registry.register_alias(played.model, ", ".join(targets))
+        gateway = Gateway(GatewaySettings(), registry=registry)
         reply = await gateway(request)
         pieces = [reply.body] if isinstance(reply.body, bytes) else [piece async for piece in reply.body]
         await gateway.close()
@@ -110,24 +124,6 @@ def request_in(played: Played, dialect: str) -> GatewayRequest:
 
 _NOT_AGAIN = frozenset({"host", "origin", "content-length", "content-encoding", "transfer-encoding", "traceparent"})
 """Headers that belong to the way the request came, or to how its body was packed."""
-
-
-def _registry(played: Played) -> Registry:
-    """Names as they stood: the model for the targets that were asked, each with a provider of its dialect."""
-    passages = played.content.passages
-    environ: dict[str, str] = {}
-    for passage in passages:
-        provider = passage.target.partition("/")[0]
-        if provider and provider not in ROWS:
-            dialect = passage.dialect or DEFAULT_DIALECT
-            scheme = get_service(dialect).scheme or dialect
-            environ[f"LLM_{provider.replace('-', '_').upper()}"] = f"{scheme}://replay@replay.invalid"
-    registry = Registry(environ)
-    targets = [spec for spec in dict.fromkeys(passage.target for passage in passages) if spec]
-    if targets and targets != [played.model] and "," not in played.model:
-        with suppress(ConfigError):  # a name that is a spec already stands for itself
-            registry.register_alias(played.model, ", ".join(targets))
-    return registry
 
 
 class _Upstreams:

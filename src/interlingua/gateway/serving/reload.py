@@ -72,30 +72,29 @@ class Reload:
         self._is_asked = False
         self._loaded_stamp = stamp
         try:
-            self._take()
+            server, config = read_server_config(self._path), read_config(self._path)
+            if stamp_of(self._path) != self._loaded_stamp:
+                self._loaded_stamp = None  # saved again meanwhile: what was read may be of two files
+                return True
+            gateway, earlier = self._gateway, self._gateway.settings
+            settings = self._merge(server.settings, config)
+            later = [
+                name for name in ("host", "port", "workers") if getattr(server, name) != getattr(self._first, name)
+            ]
+            words = {"observing": "log, metrics, store and record", "key_file": "keys"}
+            later += [words.get(name, name) for name in _LASTING if getattr(settings, name) != getattr(earlier, name)]
+            problems = gateway.registry.take_config(config).problems
+            limiter().load_file(gateway.registry.limits)
+            gateway.set_up(msgspec.structs.replace(settings, **{name: getattr(earlier, name) for name in _LASTING}))
+            self._tell(f"{self._path.name} was read again")
+            for problem in problems:
+                self._tell(problem)
+            if later:
+                self._tell(f"counts from the next start: {', '.join(later)}")
         except Error as error:
             self._tell(f"{error.message}; the configuration before it stays")
             return False
         return True
-
-    def _take(self) -> None:
-        server, config = read_server_config(self._path), read_config(self._path)
-        if stamp_of(self._path) != self._loaded_stamp:
-            self._loaded_stamp = None  # saved again meanwhile: what was read may be of two files
-            return
-        gateway, before = self._gateway, self._gateway.settings
-        settings = self._merge(server.settings, config)
-        later = [name for name in ("host", "port", "workers") if getattr(server, name) != getattr(self._first, name)]
-        words = {"observing": "log, metrics, store and record", "key_file": "keys"}
-        later += [words.get(name, name) for name in _LASTING if getattr(settings, name) != getattr(before, name)]
-        problems = gateway.registry.take_config(config).problems
-        limiter().load_file(gateway.registry.limits)
-        gateway.set_up(msgspec.structs.replace(settings, **{name: getattr(before, name) for name in _LASTING}))
-        self._tell(f"{self._path.name} was read again")
-        for problem in problems:
-            self._tell(problem)
-        if later:
-            self._tell(f"counts from the next start: {', '.join(later)}")
 
 
 def stamp_of(path: str | Path) -> Stamp:

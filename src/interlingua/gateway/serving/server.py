@@ -152,18 +152,6 @@ class GatewayServer:
             if self.supervisor is not None and os.getppid() != self.supervisor:
                 self._is_told = True
             await self._wait(TICK_S)
-        await self._end(accepting, listener)
-
-    async def _wait(self, seconds: float) -> None:
-        """Wait until something changes, so many seconds at most."""
-        self._changed.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
-
-    # Its end
-
-    async def _end(self, accepting: asyncio.Server, listener: socket.socket) -> None:
         gateway, settings = self.gateway, self.gateway.settings
         gateway.draining = self.closes = True
         if signal.SIGTERM in self._signals:
@@ -184,6 +172,15 @@ class GatewayServer:
         for connection in self._open:
             connection.abort()
         await gateway.close()
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait until something changes, so many seconds at most."""
+        self._changed.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+
+    # Its end
 
     async def _pause(self, seconds: float) -> None:
         until_s = time.monotonic() + seconds

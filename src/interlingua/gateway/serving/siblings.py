@@ -79,13 +79,6 @@ class Siblings:
         self._kept_now = self.before
         self._writing = threading.Lock()
         self._closing = False
-        self._listener = self._listening()
-        self._thread = threading.Thread(target=self._run, name="interlingua-siblings", daemon=True)
-
-    def _at(self, number: int) -> _Place:
-        return _Place(number, self._room / f"{number}.sock", self._room / f"{number}.kept")
-
-    def _listening(self) -> socket.socket:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._place.socket.unlink(missing_ok=True)  # of who had the place before and was killed
@@ -97,7 +90,11 @@ class Siblings:
                 f"{self._place.socket}: workers cannot hear each other there: {reason_of(error)}"
             ) from None
         listener.settimeout(KEEP_S)
-        return listener
+        self._listener = listener
+        self._thread = threading.Thread(target=self._run, name="interlingua-siblings", daemon=True)
+
+    def _at(self, number: int) -> _Place:
+        return _Place(number, self._room / f"{number}.sock", self._room / f"{number}.kept")
 
     def start(self) -> None:
         """Answer the others from now on."""
@@ -115,16 +112,13 @@ class Siblings:
         self.write()
         os.close(self._lock)
         if os.getppid() != self._parent:
-            self._clear()
-
-    def _clear(self) -> None:
-        """Take the room away, whose supervisor is gone, where nobody else is left in it."""
-        for path in self._room.glob("*.lock"):
-            lock = _locked(path)
-            if lock is None:
-                return
-            os.close(lock)
-        shutil.rmtree(self._room, ignore_errors=True)
+            # The room, whose supervisor is gone, is taken away where nobody else is left in it.
+            for path in self._room.glob("*.lock"):
+                lock = _locked(path)
+                if lock is None:
+                    return
+                os.close(lock)
+            shutil.rmtree(self._room, ignore_errors=True)
 
     def write(self) -> None:
         """Keep what is to outlive this worker, as it is now."""

@@ -110,14 +110,11 @@ _before = ByteCache(500_000, _written)
 def _make_form(key: tuple[int, tuple[str, ...]]) -> str:
     """Status line and headers with a place for each value; replies have the same names again and again."""
     status, names = key
-    lines = [f"{_name(name).replace('%', '%%')}: %s\r\n" for name in names]
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"no name of a header: {name[:60]!r}")
+    lines = [f"{name.replace('%', '%%')}: %s\r\n" for name in names]
     return f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n{''.join(lines)}"
 
 
 _forms = ByteCache(500_000, _make_form)
-
-
-def _name(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"no name of a header: {name[:60]!r}")
-    return name

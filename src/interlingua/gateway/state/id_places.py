@@ -174,7 +174,11 @@ class _Swapping:
             place = None if is_map or name not in self._names else self._place(name, parent, path, members)
             if place is not None:
                 other = self._id(inner, place)
-            elif isinstance(inner, dict | list) and (is_map or not self._is_data(name, members)):
+            elif isinstance(inner, dict | list) and (
+                is_map
+                or name not in self._places.data  # the inside of which is data
+                or (name == "parameters" and members.get("type", "") not in _OFFERED)
+            ):
                 other = self.value(cast("object", inner), f"{path}/{name}", "" if is_map else name)
             else:
                 continue
@@ -185,10 +189,6 @@ class _Swapping:
         return {
             name: other for name, other in {**members, **changed}.items() if other is not None or name not in changed
         }
-
-    def _is_data(self, name: str, holder: dict[str, Any]) -> bool:
-        """Whether the inside of a member is data."""
-        return name in self._places.data and (name != "parameters" or holder.get("type", "") in _OFFERED)
 
     def _place(self, name: str, parent: str, path: str, holder: dict[str, Any]) -> Place | None:
         """The place that a member is, or None."""

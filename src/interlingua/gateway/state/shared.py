@@ -289,10 +289,29 @@ class SharedAccounts:
         try:
             outcomes = await self._link.run_async(self._applied([*self._missed, *operations]))
         except LinkGone:
-            return self._applied_alone(operations)
+            # This process goes on from its own knowledge. A call with a budget is not let in, since others may have
+            # used what was left of it. The store may have let it in and not been heard, so it is given back there.
+            results: list[Outcome] = []
+            for operation in operations:
+                if isinstance(operation, Enter) and any([terms.budgets for _, terms in operation.terms]):
+                    place = f"what this key has used is in {self._link.kind}, which does not answer"
+                    message = f"{place}, so nothing more is let in; ask again soon"
+                    results.append(InternalServerError(message, status=503, retry_after_s=REST_S))
+                    self._miss(given_back(operation), most=MAX_UNSURE)
+                    continue
+                changed, outcome = step({**self._latest, **self._alone}, operation)
+                self._alone |= changed
+                results.append(outcome)
+                if outcome is None:
+                    self._miss(_unlimited(operation))
+            return results
         if outcomes is None:  # others were faster each time; settlements are written with the next batch
             self._missed += [operation for operation in operations if isinstance(operation, Leave)]
-            return [None if isinstance(operation, Leave) else _busy() for operation in operations]
+            busy = "what this key may use is being changed by others without pause; ask again"
+            return [
+                None if isinstance(operation, Leave) else InternalServerError(busy, status=503)
+                for operation in operations
+            ]
         own_outcomes = outcomes[len(self._missed) :]
         self._alone.clear()
         self._missed.clear()
@@ -309,27 +328,6 @@ class SharedAccounts:
             if len(self._uncounted) < MAX_PENDING:
                 add_rows(self._uncounted, rows)
         return operation
-
-    def _applied_alone(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """The results of operations in this process, which goes on from its own knowledge.
-
-        A call with a budget is not let in, since others may have used what was left of it. The store may have let it in
-        and not been heard, so it is given back there.
-        """
-        outcomes: list[Outcome] = []
-        for operation in operations:
-            if isinstance(operation, Enter) and any([terms.budgets for _, terms in operation.terms]):
-                place = f"what this key has used is in {self._link.kind}, which does not answer"
-                message = f"{place}, so nothing more is let in; ask again soon"
-                outcomes.append(InternalServerError(message, status=503, retry_after_s=REST_S))
-                self._miss(given_back(operation), most=MAX_UNSURE)
-                continue
-            changed, outcome = step({**self._latest, **self._alone}, operation)
-            self._alone |= changed
-            outcomes.append(outcome)
-            if outcome is None:
-                self._miss(_unlimited(operation))
-        return outcomes
 
     def _miss(self, operation: Operation, most: int = MAX_PENDING) -> None:
         """Have an operation done when the store is back, if there are not so many already."""
@@ -451,7 +449,3 @@ def _is_done(operation: Operation, tallies: Tallies, *, retried: bool) -> bool:
     if isinstance(operation, Leave):
         return retried and bool(operation.call.id) and not entered
     return entered
-
-
-def _busy() -> InternalServerError:
-    return InternalServerError("what this key may use is being changed by others without pause; ask again", status=503)

@@ -147,8 +147,11 @@ class StoredResponses:
         mended; DecodeError for a malformed id and an unknown item of
         ours, which name the member.
         """
-        if "previous_response_id" not in body and _is_plain(body):
-            return Prepared(body, body)
+        if "previous_response_id" not in body:
+            usual = body.shaped.get("input")
+            # The usual items stand for no others, where none has an id of ours.
+            if usual is not None and not any(map(answer_of_item, SHAPES[store_dialect()]["input"].ids(usual))):
+                return Prepared(body, body)
         raw = body.get("input")
         if not _is_input(raw):
             return Prepared(body, body)  # whoever reads it as a request says what is wrong with it
@@ -231,12 +234,6 @@ class StoredResponses:
         """Forget an owner's answer."""
         if await self.find(owner, response_id) is not None:
             await self.store.drop([_key(owner, response_id)])
-
-
-def _is_plain(body: Body) -> bool:
-    """Whether an input is of the usual items, which stand for no others, and none has an id of ours."""
-    items = body.shaped.get("input")
-    return items is not None and not any(map(answer_of_item, SHAPES[store_dialect()]["input"].ids(items)))
 
 
 def _is_input(value: object) -> bool:

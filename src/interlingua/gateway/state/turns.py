@@ -59,7 +59,7 @@ from interlingua.wire.json import decode, encode
 from interlingua.wire.thoughts import split_thought
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from interlingua.types.request import Request
 
@@ -349,7 +349,16 @@ class Restorer:
         """The one message of a turn that a request shows as `messages`."""
         shown = [part for message in messages for part in message.parts]
         calls = iter([part for part in shown if type(part) is ToolCall])
-        parts = [self._restored(part, next(calls), turn.ids) if type(part) is ToolCall else part for part in turn.parts]
+        parts: list[Part] = []
+        for part in turn.parts:
+            if type(part) is ToolCall:
+                # A call is as it was; a client that has its tool in a namespace goes on naming it so.
+                call, own = next(calls), part
+                if own.name != call.name:
+                    own = msgspec.structs.replace(own, name=call.name, extra={**own.extra, **call.extra})
+                parts.append(self._call(own, call.id, turn.ids.get(own.id)))
+            else:
+                parts.append(part)
         mark = next((part.cache for part in reversed(shown) if type(part) is TextPart and part.cache), None)
         if mark is not None:  # of the client's, which belongs on the last text
             place = max((place for place, part in enumerate(parts) if type(part) is TextPart), default=None)
@@ -380,12 +389,6 @@ class Restorer:
     def _result(self, result: ToolResult) -> ToolResult:
         call_id = self._renamed.get(result.call_id)
         return result if call_id is None else msgspec.structs.replace(result, call_id=call_id)
-
-    def _restored(self, call: ToolCall, shown: ToolCall, ids: Mapping[str, str]) -> ToolCall:
-        """A call as it was; a client that has its tool in a namespace goes on naming it so."""
-        if call.name != shown.name:
-            call = msgspec.structs.replace(call, name=shown.name, extra={**call.extra, **shown.extra})
-        return self._call(call, shown.id, ids.get(call.id))
 
     def _call(self, call: ToolCall, shown_id: str, providers: str | None) -> ToolCall:
         """The call with the id that its provider knows; `shown_id` is the client's."""
