@@ -110,24 +110,7 @@ class ConverseStreamEncoder(ResumingEncoder):
                 note_event(self.changes, event)
                 return b""
             case StreamEnd():
-                own = self.context.says_own(NAME)
-                if not own and (failed := failed_end(event)):
-                    return self._error(failed)
-                response = event.response
-                before = self.opening()
-                members = reply_members(response, self.changes)
-                members.pop("message", None)
-                stop: dict[str, Any] = {"stopReason": stop_word(response, self.changes, own=own)}
-                if "additionalModelResponseFields" in members:
-                    stop["additionalModelResponseFields"] = members.pop("additionalModelResponseFields")
-                metadata: dict[str, Any] = {}
-                if response.usage is not None or not own:
-                    metadata["usage"] = encode_usage(response.usage, self.changes, own=own)
-                if not own:
-                    metadata["metrics"] = NO_METRICS
-                hand_over(self.changes, self.context)
-                metadata |= members
-                return before + _frame("messageStop", stop) + (_frame("metadata", metadata) if metadata else b"")
+                return self._end(event)
             case StreamError():
                 return self._error(event)
             case _:
@@ -223,6 +206,26 @@ class ConverseStreamEncoder(ResumingEncoder):
         return b"".join(pieces)
 
     # The end
+
+    def _end(self, event: StreamEnd) -> bytes:
+        own = self.context.says_own(NAME)
+        if not own and (failed := failed_end(event)):
+            return self._error(failed)
+        response = event.response
+        before = self.opening()
+        members = reply_members(response, self.changes)
+        members.pop("message", None)
+        stop: dict[str, Any] = {"stopReason": stop_word(response, self.changes, own=own)}
+        if "additionalModelResponseFields" in members:
+            stop["additionalModelResponseFields"] = members.pop("additionalModelResponseFields")
+        metadata: dict[str, Any] = {}
+        if response.usage is not None or not own:
+            metadata["usage"] = encode_usage(response.usage, self.changes, own=own)
+        if not own:
+            metadata["metrics"] = NO_METRICS
+        hand_over(self.changes, self.context)
+        metadata |= members
+        return before + _frame("messageStop", stop) + (_frame("metadata", metadata) if metadata else b"")
 
     def _error(self, event: StreamError) -> bytes:
         _, exception, body = encode_error_body(error_of(event))
