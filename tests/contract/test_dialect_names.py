@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
+from functools import cache
 
 import pytest
 
-import interlingua
 from interlingua.dialects.table import DIALECTS, SPELLINGS
+from tests.contract.source import MODULES, SOURCE, Module
 
-SOURCE = Path(interlingua.__file__).parent
 ROOMS = ("gateway", "client", "cli")
 NAMES = frozenset({*DIALECTS, *SPELLINGS})
 FOLDERS = frozenset([module.rpartition(".")[2] for module in DIALECTS.values()])
@@ -45,10 +44,15 @@ def _names_of(tree: ast.Module) -> list[str]:
     return found
 
 
+def _modules() -> list[Module]:
+    """The modules of these rooms."""
+    return [module for module in MODULES if module.path.relative_to(SOURCE).parts[0] in ROOMS]
+
+
+@cache
 def _found() -> dict[str, list[str]]:
     """The dialects that each module of these rooms names."""
-    modules = [path for room in ROOMS for path in sorted((SOURCE / room).rglob("*.py"))]
-    named = {str(path.relative_to(SOURCE)): _names_of(ast.parse(path.read_text())) for path in modules}
+    named = {str(module.path.relative_to(SOURCE)): _names_of(module.tree) for module in _modules()}
     return {path: names for path, names in named.items() if names}
 
 
@@ -67,8 +71,7 @@ LISTED = re.compile(rf"(?<![\w-])({'|'.join(sorted(NAMES, key=len, reverse=True)
 
 def test_no_text_lists_them() -> None:
     """A help text that lists the dialects is made of their table: a list by hand had lacked two of them for weeks."""
-    paths = [path for room in ROOMS for path in sorted((SOURCE / room).rglob("*.py"))]
-    listing = [str(path.relative_to(SOURCE)) for path in paths if _lists_some(ast.parse(path.read_text()))]
+    listing = [str(module.path.relative_to(SOURCE)) for module in _modules() if _lists_some(module.tree)]
     assert listing == []
 
 

@@ -30,6 +30,10 @@ Rules: TypeAlias = "dict[str, tuple[Rule, ...]]"
 """The rules by kind of body (request, response or chunk), in order."""
 
 
+_HOLDERS: tuple[type, ...] = (dict, list)
+"""Types of values that have others in them."""
+
+
 def normalised(body: object, rules: Iterable[Rule], verbatim: Collection[str]) -> object:
     """A parsed body by these rules; absent members are left out before them and after."""
     result = absent_members(body, verbatim)
@@ -47,7 +51,7 @@ def absent_members(body: object, verbatim: Collection[str]) -> object:
     if not is_object(body):
         return body
     return {
-        name: value if name in verbatim else absent_members(value, verbatim)
+        name: absent_members(value, verbatim) if isinstance(value, _HOLDERS) and name not in verbatim else value
         for name, value in body.items()
         if value is not None
     }

@@ -203,6 +203,10 @@ VERBATIM = frozenset({
 """Members in which null is a value: somebody else's data and schemas."""
 
 
+HOLDERS: tuple[type, ...] = (dict, list)
+"""Types of values that have others in them."""
+
+
 def builtins_of(value: Any) -> Any:
     """A canonical value as dicts and lists, bytes and base64 as text."""
     return msgspec.to_builtins(value, enc_hook=encode_base64)
@@ -215,7 +219,9 @@ def without_nulls(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {
-        name: item if name in VERBATIM and not isinstance(item, list) else without_nulls(item)
+        name: without_nulls(item)
+        if isinstance(item, HOLDERS) and (name not in VERBATIM or type(item) is list)
+        else item
         for name, item in cast("dict[str, Any]", value).items()
         if item is not None
     }
@@ -234,9 +240,12 @@ def differences(one: Any, other: Any, path: str = "") -> list[Difference]:
     inner, others = _inside(one), _inside(other)
     if inner is None or others is None or isinstance(one, dict) != isinstance(other, dict):
         return [] if _is_same(one, other) else [Difference.at(path, one, other)]
-    names = [*inner, *(name for name in others if name not in inner)]
-    pairs = [(pointer(name), inner.get(name, ABSENT), others.get(name, ABSENT)) for name in names]
-    return [difference for step, left, right in pairs for difference in differences(left, right, f"{path}{step}")]
+    places: list[Difference] = []
+    for name in [*inner, *(name for name in others if name not in inner)]:
+        left, right = inner.get(name, ABSENT), others.get(name, ABSENT)
+        if not (isinstance(left, str) and left == right):  # most members are equal texts
+            places += differences(left, right, f"{path}{pointer(name)}")
+    return places
 
 
 def paths(value: Any, path: str = "") -> frozenset[str]:

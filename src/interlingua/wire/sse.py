@@ -82,6 +82,10 @@ class SseDecoder(Feed[SseEvent]):
 
     def _take(self, data: bytes, whole: list[SseEvent]) -> None:
         self.is_between = False
+        if data and _LF not in data and _CR not in data:  # a piece of a line: what comes by single bytes is only such
+            self._after_cr = False
+            self._wait(data)
+            return
         if self._after_cr and data:
             self._after_cr = False
             data = data.removeprefix(b"\n")
@@ -96,11 +100,15 @@ class SseDecoder(Feed[SseEvent]):
         for line in lines:
             self._take_line(line, whole)
         if rest:
-            self._line += rest
-            if len(self._line) > self.max_event_bytes:
-                self._bound(len(self._line) - _overhead(self._line))
+            self._wait(rest)
         waits = self._line or self._after_cr or self._event or self._id or self._data is not None
         self.is_between = not waits
+
+    def _wait(self, rest: bytes) -> None:
+        """Keep the beginning of a line, or more of it."""
+        self._line += rest
+        if len(self._line) > self.max_event_bytes:
+            self._bound(len(self._line) - _overhead(self._line))
 
     def _plain(self, data: bytes) -> list[SseEvent] | None:
         """The events that a piece is, as nearly all are: whole ones of perhaps a name and one line of data."""

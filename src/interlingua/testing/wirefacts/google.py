@@ -38,6 +38,8 @@ __all__ = ["camel", "error_facts", "request_facts", "request_faults", "response_
 
 FINISH_REASONS = finish_words("google")
 VERBATIM = frozenset({"args", "response", "parameters", "parametersJsonSchema", "responseSchema", "responseJsonSchema"})
+HOLDERS: tuple[type, ...] = (dict, list)
+"""Types of values that have others in them."""
 FILLER = "skip_thought_signature_validator"
 
 
@@ -47,8 +49,13 @@ def camel(value: Any) -> Any:
         return [camel(item) for item in items(value)]
     if not isinstance(value, dict):
         return value
-    renamed = {re.sub(r"_([a-z])", _upper, name): member for name, member in members(value).items()}
-    return {name: member if name in VERBATIM else camel(member) for name, member in renamed.items()}
+    renamed = {
+        re.sub(r"_([a-z])", _upper, name) if "_" in name else name: member for name, member in members(value).items()
+    }
+    return {
+        name: camel(member) if isinstance(member, HOLDERS) and name not in VERBATIM else member
+        for name, member in renamed.items()
+    }
 
 
 def _upper(match: re.Match[str]) -> str:
