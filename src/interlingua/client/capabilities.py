@@ -125,34 +125,27 @@ def _endpoint(spec: str, registry: Registry | None) -> Endpoint:
 def _capabilities_of(endpoint: Endpoint, *, ask: bool) -> Steps[Capabilities]:
     dialect, store, identity = get_dialect(endpoint.dialect), health_store(), endpoint.identity()
     if ask:
-        answer = yield from _card_of(endpoint, dialect)
+        # The card of the model comes from its server, or is remembered.
+        question = card_request(endpoint.card, endpoint.base_url, endpoint.model)
+        if question is None:
+            raise UsageError(f"{endpoint.spec}: its server does not list capabilities; use ask=False")
+        key, now_s = (endpoint.spec, endpoint.base_url), time.monotonic()
+        card = _cards.get(key)
+        if card is None or now_s - card.at_s >= AGAIN_S:
+            http = endpoint.http_request(Encoded(path="", body=question.body), with_credential=not answers_alone())
+            http = replace(http, method=question.method, url=question.url)
+            reply = yield Fetch(http, Timeouts(total_s=TIMEOUT_S), endpoint.carrier)
+            if not 200 <= reply.status < 300:
+                raise refusal(Lane(endpoint, dialect), reply, DecodeContext(target=endpoint.target))
+            card = _Card(now_s, read_card(endpoint.card, endpoint.model, reply.body))
+            _cards.put(key, card)
+        answer = card.capabilities
         lacks = frozenset[Feature]([feature for feature in _LEARNED if getattr(answer, feature) is False])
         takes = frozenset[Feature]([feature for feature in _LEARNED if getattr(answer, feature)])
         if lacks or takes:
             yield from consulted(store, endpoint.spec, Learned(lacks, takes, CARD_S, identity=identity))
     standing = yield from consulted(store, endpoint.spec, Look(identity=identity))
     return known_capabilities(endpoint, dialect, standing.lacks)
-
-
-def _card_of(endpoint: Endpoint, dialect: Dialect) -> Steps[Capabilities]:
-    """The card of a model, from its server or remembered.
-
-    Raises: UsageError for a server without cards; TransportError; the error that the reply tells of; DecodeError.
-    """
-    question = card_request(endpoint.card, endpoint.base_url, endpoint.model)
-    if question is None:
-        raise UsageError(f"{endpoint.spec}: its server does not list capabilities; use ask=False")
-    key, now_s = (endpoint.spec, endpoint.base_url), time.monotonic()
-    card = _cards.get(key)
-    if card is None or now_s - card.at_s >= AGAIN_S:
-        http = endpoint.http_request(Encoded(path="", body=question.body), with_credential=not answers_alone())
-        http = replace(http, method=question.method, url=question.url)
-        reply = yield Fetch(http, Timeouts(total_s=TIMEOUT_S), endpoint.carrier)
-        if not 200 <= reply.status < 300:
-            raise refusal(Lane(endpoint, dialect), reply, DecodeContext(target=endpoint.target))
-        card = _Card(now_s, read_card(endpoint.card, endpoint.model, reply.body))
-        _cards.put(key, card)
-    return card.capabilities
 
 
 # What is known without asking

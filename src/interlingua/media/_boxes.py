@@ -36,7 +36,9 @@ def read_boxes(data: bytes) -> dict[str, Any]:
             for properties in _inside(data, start + 4, end, b"iprp", b"ipco"):
                 _read_properties(data, properties, facts, sizes)
         elif name == b"moov":
-            sizes.extend(_track_sizes(data, start, end))
+            # The sizes that tracks of a moving picture say, 16 bits before the point.
+            for _, track_end in _inside(data, start, end, b"trak", b"tkhd"):
+                sizes.append((number(data, track_end - 8, 4) >> 16, number(data, track_end - 4, 4) >> 16))
     if not sizes:
         raise Broken if complete else Cut
     width, height = max(sizes, key=_area)
@@ -86,9 +88,3 @@ def _read_properties(data: bytes, place: tuple[int, int], facts: dict[str, Any],
                 facts["profile"] = True
             case _:
                 pass
-
-
-def _track_sizes(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The sizes that tracks of a moving picture say, 16 bits before the point."""
-    for _, track_end in _inside(data, start, end, b"trak", b"tkhd"):
-        yield number(data, track_end - 8, 4) >> 16, number(data, track_end - 4, 4) >> 16

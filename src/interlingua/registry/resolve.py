@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -330,7 +330,15 @@ class Registry:
         self._sources.generation = object()
         aliases = [name for name in config.aliases if not name.endswith("*")]
         loaded = self._checked(list(config.providers), aliases, Reader(self.environment()))
-        return replace(loaded, problems=(*loaded.problems, *self._idle_limits()))
+        # A sentence for each limit whose provider nothing defines; a resolver may, but later.
+        idle: list[str] = []
+        reader = Reader(self.environment())
+        for pattern in self.limits if not self._sources.resolvers else ():
+            name, slash, _ = pattern.partition("/")
+            if slash and not self._sources.has_provider(name, reader):
+                hint = near(name, self._sources.known_names(reader))
+                idle.append(f'limits."{pattern}": no provider {shown(name)}, so that it holds for nothing{hint}')
+        return replace(loaded, problems=(*loaded.problems, *idle))
 
     def targets_of(self, pattern: str) -> str:
         """`google/*` for `gemini/*`: a pattern of targets with the name that targets have, not another spelling.
@@ -339,15 +347,6 @@ class Registry:
         """
         check_text(pattern, "targets are named by a text")
         return _targets_of(pattern, self._sources, self._sources.file_providers, Reader(self.environment()))
-
-    def _idle_limits(self) -> Iterator[str]:
-        """A sentence for each limit whose provider nothing defines; a resolver may, but later."""
-        reader = Reader(self.environment())
-        for pattern in self.limits if not self._sources.resolvers else ():
-            name, slash, _ = pattern.partition("/")
-            if slash and not self._sources.has_provider(name, reader):
-                hint = near(name, self._sources.known_names(reader))
-                yield f'limits."{pattern}": no provider {shown(name)}, so that it holds for nothing{hint}'
 
     def _checked(self, providers: list[str], aliases: list[str], reader: Reader) -> Loaded:
         problems = {name: status_of(self._sources, name, reader).problem for name in providers}

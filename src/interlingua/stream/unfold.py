@@ -52,25 +52,21 @@ def unfold(response: Response[Any]) -> Iterator[Event]:
     choices = [response.parts, *(alternative.parts for alternative in response.alternatives)]
     for choice, parts in enumerate(choices):
         for index, part in enumerate(parts):
-            yield from _block(index, part, choice)
+            yield _opening(index, part, choice)
+            delta = _delta(index, part, choice)
+            if delta is not None:
+                yield delta
+            for annotation in part.annotations if isinstance(part, TextPart) else ():
+                yield Annotation(index, annotation, choice)
+            sealed = getattr(part, "sealed", None)
+            if sealed is not None:
+                yield Seal(index, sealed, choice)
+            yield BlockEnd(index, part, choice)
+            if isinstance(part, ToolCall):
+                yield ToolCallReady(index, part, choice)
     if response.usage is not None:
         yield UsageUpdate(response.usage)
     yield StreamEnd(response)
-
-
-def _block(index: int, part: Part, choice: int) -> Iterator[Event]:
-    yield _opening(index, part, choice)
-    delta = _delta(index, part, choice)
-    if delta is not None:
-        yield delta
-    for annotation in part.annotations if isinstance(part, TextPart) else ():
-        yield Annotation(index, annotation, choice)
-    sealed = getattr(part, "sealed", None)
-    if sealed is not None:
-        yield Seal(index, sealed, choice)
-    yield BlockEnd(index, part, choice)
-    if isinstance(part, ToolCall):
-        yield ToolCallReady(index, part, choice)
 
 
 _BLOCKS: dict[type, BlockKind] = {

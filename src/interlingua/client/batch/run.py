@@ -369,7 +369,10 @@ class BatchRun(Generic[T]):
 
         Raises: APITimeoutError when the batches take longer than they may; the last failure of a look.
         """
-        yield from self._end()
+        # The batch whose outcomes were finished has ended, unless it has inputs of others.
+        ended, self._ending = self._ending, None
+        if ended is not None and self._is_settled(ended.record):
+            yield from self._over(ended.record, ended.info, keep=not ended.is_read)
         if self._ready:
             ready = list(self._ready)
             self._ready.clear()
@@ -401,12 +404,6 @@ class BatchRun(Generic[T]):
                 )
             yield pauses.next()
         return None
-
-    def _end(self) -> Steps[None]:
-        """End the batch whose outcomes were finished, unless it has inputs of others."""
-        ended, self._ending = self._ending, None
-        if ended is not None and self._is_settled(ended.record):
-            yield from self._over(ended.record, ended.info, keep=not ended.is_read)
 
     def _outcomes(self, record: BatchRecord, info: BatchInfo, waiting: dict[str, Place]) -> Steps[list[Outcome]]:
         self._ending = _Ended(record, info, is_read=True)

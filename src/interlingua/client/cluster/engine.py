@@ -168,7 +168,13 @@ class _Run:
         try:
             lines: list[tuple[bool, bytes]] = self._value(shard.reference)
         except self._ray.exceptions.RayError as error:
-            yield from self._lost(shard, error)
+            why = f"its worker died each time: {type(error).__name__}"
+            for number, source in enumerate(shard.inputs, shard.position):
+                try:
+                    key = key_of(source, number, self._key)
+                except Exception:  # noqa: BLE001 - what the worker would have said of it, it cannot say
+                    key = f"input {number}"
+                yield Item(key=key, error=Error(why, retryable=True))
             return
         for recorded, line in lines:
             entry = read_entry(line)
@@ -196,15 +202,6 @@ class _Run:
             return self._ray.get(reference)
         except self._ray.exceptions.RayTaskError as error:
             raise error.cause from None
-
-    def _lost(self, shard: _Shard, error: Exception) -> Iterator[Item[Any]]:
-        why = f"its worker died each time: {type(error).__name__}"
-        for number, source in enumerate(shard.inputs, shard.position):
-            try:
-                key = key_of(source, number, self._key)
-            except Exception:  # noqa: BLE001 - what the worker would have said of it, it cannot say
-                key = f"input {number}"
-            yield Item(key=key, error=Error(why, retryable=True))
 
 
 def _carried_out(

@@ -21,11 +21,8 @@ from interlingua.routing.health import Resume, Suspend, TargetHealth
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.gateway.surfaces.models import Listed
     from interlingua.routing.health import Operation
 
 __all__ = ["JSON", "resume", "suspend", "targets"]
@@ -52,6 +49,11 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         shown_targets.append({"spec": spec, "circuit": health.circuit, **members, "error": error})
     specs_of = gateway.registry.aliases()
     aliases = [model for model in models if model.id in specs_of]
+    # Clients may use the common beginnings of names that their key may ask for: no list of models holds them.
+    for name in sorted(specs_of):
+        if name.endswith("*"):
+            with suppress(NotFoundError):
+                aliases.append(find_model(gateway, request, name))
     content: dict[str, Any] = {
         "providers": served_names(gateway.registry) if viewer.sees_all else [],
         "aliases": [
@@ -61,20 +63,12 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
                 "targets": [endpoint.spec for endpoint in one.endpoints],
                 **policy_of(gateway.registry, one.id),
             }
-            for one in (*aliases, *_beginnings(gateway, request))
+            for one in aliases
         ],
         "targets": shown_targets,
         "problem": health_store().problem,
     }
     return GatewayReply(headers=JSON, body=encode(content, nulls=10))
-
-
-def _beginnings(gateway: Gateway, request: GatewayRequest) -> Iterator[Listed]:
-    """The common beginnings of names that a key may ask for: no list of models holds them, and clients may use them."""
-    for name in sorted(gateway.registry.aliases()):
-        if name.endswith("*"):
-            with suppress(NotFoundError):
-                yield find_model(gateway, request, name)
 
 
 async def suspend(gateway: Gateway, request: GatewayRequest) -> GatewayReply:

@@ -210,7 +210,15 @@ class Metrics:
         lines += _gauge("interlingua_under_way", "Requests that have begun and are not over.", len(under_way))
         lines += _gauge("interlingua_streams_open", "Those of them that want a stream.", streams)
         lines += _gauge("interlingua_workers", "Processes that this page tells of.", 1)
-        lines += _waiting()
+        # Our own limits: calls let through and held back; their patterns are configured.
+        loads = limiter().loads()
+        for name, words in (
+            ("running", "Calls that a limit let through."),
+            ("waiting", "Calls that wait for a limit."),
+        ):
+            kind = _Kind(f"interlingua_limit_{name}", words, ("pattern",))
+            lines += _head(kind, "gauge")
+            lines += [f"{kind.name}{_labelled(kind, (one,))} {getattr(load, name)}" for one, load in loads.items()]
         lines += _process()
         return "\n".join([*lines, ""])
 
@@ -322,16 +330,6 @@ def _buckets(kind: _Kind, labels: Labels, histogram: _Histogram) -> Iterator[str
 
 def _gauge(name: str, words: str, value: float) -> tuple[str, ...]:
     return *_head(_Kind(name, words, ()), "gauge"), f"{name} {number(value)}"
-
-
-def _waiting() -> Iterator[str]:
-    """The metrics of our own limits: calls let through and held back; their patterns are configured."""
-    loads = limiter().loads()
-    for name, words in (("running", "Calls that a limit let through."), ("waiting", "Calls that wait for a limit.")):
-        kind = _Kind(f"interlingua_limit_{name}", words, ("pattern",))
-        yield from _head(kind, "gauge")
-        for pattern, load in loads.items():
-            yield f"{kind.name}{_labelled(kind, (pattern,))} {getattr(load, name)}"
 
 
 def _process() -> Iterator[str]:
