@@ -122,7 +122,9 @@ def refuse_opaque(inputs: Sequence[EmbedInput], dialect: str, changes: Changes) 
     """Note a refusal of each input that is of another dialect."""
     for place, each in enumerate(inputs):
         if isinstance(each, OpaquePart) and each.dialect != dialect:
-            changes.add("opaque_part", f"/inputs/{place}", f"{each.kind} of {each.dialect}, which is no text")
+            changes.add(
+                "opaque_part", f"/inputs/{place}", f"{each.kind} of {each.dialect}, which is not one plain text"
+            )
 
 
 def foreign_noted(extra: Mapping[str, Any], dialect: str, changes: Changes) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from interlingua.dialects.google.reasons import decode_finish, error_of_body
 from interlingua.dialects.google.schemas import UPPER, from_json_schema
 from interlingua.dialects.google.spelling import read_answer
 from interlingua.dialects.google.thinking import encode_thinking
+from interlingua.dialects.google.tiers import encode_tier
 from interlingua.dialects.google.tools import FIELD, MIME, encode_choice, encode_tool
 from interlingua.dialects.google.usage import decode_usage, uncounted
 from interlingua.dialects.google.wire import (
@@ -85,7 +86,7 @@ KNOBS = Knobs(
 """Knobs that the wire has under another name."""
 WRITTEN_FIELDS = CORE | {
     "top_k", "seed", "presence_penalty", "frequency_penalty", "logprobs", "thinking_summary", "thinking_budget",
-    "metadata",
+    "metadata", "service_tier",
 }  # fmt: skip
 """The fields of a request that are said, or have an entry of their own."""
 _candidate_members = passing(
@@ -140,6 +141,8 @@ class _RequestEncoder(RequestWriter):
             self.config.logprobs = self.bounded("logprobs", request.logprobs) or None
         if request.metadata is not None and self.takes("metadata"):
             self.wire.labels = request.metadata
+        if request.service_tier is not None and self.takes("service_tier"):
+            self.wire.serviceTier = encode_tier(request.service_tier, self.changes)
         self.note_others()
         if request.parallel_tool_calls is False:
             self.note_unsaid(("parallel_tool_calls",))

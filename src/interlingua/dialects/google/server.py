@@ -21,6 +21,7 @@ from interlingua.dialects.google.reasons import decode_finish, encode_error_body
 from interlingua.dialects.google.schemas import style_of, to_json_schema
 from interlingua.dialects.google.spelling import read_request
 from interlingua.dialects.google.thinking import ThinkingAsked, decode_thinking
+from interlingua.dialects.google.tiers import UNSPECIFIED, decode_tier
 from interlingua.dialects.google.tools import FIELD, MIME, decode_choice, decode_tools, is_strict, strict_tools
 from interlingua.dialects.google.usage import encode_usage
 from interlingua.dialects.google.wire import (
@@ -162,6 +163,7 @@ class _RequestDecoder:
             thinking_budget=thinking.budget,
             thinking_summary=thinking.summary,
             metadata=wire.labels,
+            service_tier=decode_tier(wire.serviceTier),
             continues=ServerState(NAME, {"cachedContent": wire.cachedContent}) if wire.cachedContent else None,
             extra=self._extra(),
         )
@@ -220,6 +222,9 @@ class _RequestDecoder:
             self.extra["generationConfig"] = self.config_extra
         if self.wire.safetySettings is not None:
             self.extra["safetySettings"] = self.wire.safetySettings
+        tier = self.wire.serviceTier
+        if tier is not None and tier.lower() != UNSPECIFIED and decode_tier(tier) is None:
+            self.extra["serviceTier"] = tier
         return {NAME: self.extra} if self.extra else {}
 
 

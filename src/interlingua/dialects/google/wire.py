@@ -239,6 +239,7 @@ class RequestWire(WireStruct):
     safetySettings: list[JsonObject] | None = None
     cachedContent: str | None = None
     labels: JsonObject | None = None
+    serviceTier: str | None = None
     model: str | None = None
 
 

@@ -339,7 +339,7 @@ class ChatStreamDecoder(BuildingDecoder):
         if slot.block is None and (wire.type == "custom" or (wire.custom is not None and wire.function is None)):
             slot.custom = True
         slot.was_object = slot.was_object or was_object
-        slot.learn(call_id, name)
+        slot.learn(call_id, name, self.context.undo)
         if wire.extra_content:
             slot.extra_content = wire.extra_content
         if wire.extra:

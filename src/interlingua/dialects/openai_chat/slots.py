@@ -7,7 +7,8 @@ Rules, in this order (ids of the failures that taught them)
 - On an unknown index: an id or a name opens a call; bare arguments go to the only open call (STR-08).
 - Without index: a known id continues its call, a new one opens one; a name opens one unless the newest call still
   waits for its name or repeats it; bare arguments go to the newest call (STR-01, STR-03).
-- A name is set once: repeats are ignored, a longer form of it replaces it (STR-15, STR-17).
+- A name is set once: repeats are ignored, a longer form of it replaces it (STR-15, STR-17), and what makes it the
+  name of a tool that was offered, or the beginning of one, is its next piece.
 - Whole arguments that come again are not appended (STR-41).
 """
 
@@ -19,6 +20,7 @@ from interlingua.errors import DecodeError
 from interlingua.wire.arguments import check_arguments
 
 if TYPE_CHECKING:
+    from interlingua.dialects._contract import Undo
     from interlingua.dialects._streams.templates import Inside
     from interlingua.stream.build import Block
 
@@ -56,12 +58,21 @@ class Slot:
         last = self.pieces[-1].rstrip() if self.pieces else ""
         return bool(self.pieces) and last[-1:] in ("}", "") and check_arguments(self.text) is None
 
-    def learn(self, call_id: str, name: str) -> None:
-        """Take an id and a name that are not known yet, or a longer form of the name."""
+    def learn(self, call_id: str, name: str, undo: Undo) -> None:
+        """Take an id and a name that are not known yet, a longer form of the name, or its next piece."""
         if call_id and not self.id:
             self.id = call_id
-        if name and (not self.name or (self.block is None and name.startswith(self.name))):
+        if not name or (self.name and self.block is not None):
+            return
+        if not self.name or name.startswith(self.name):
             self.name = name
+        elif not self.pieces and self._is_piece(name, undo):
+            self.name += name
+
+    def _is_piece(self, name: str, undo: Undo) -> bool:
+        """Whether a name goes on with the one that began, as far as the tools that were offered say so."""
+        offered, whole = (*undo.tool_names, *undo.names), self.name + name
+        return whole in offered or (self.name not in offered and any([one.startswith(whole) for one in offered]))
 
     def is_repeat(self, fragment: str) -> bool:
         """Whether a fragment only says again what is whole already."""

@@ -28,7 +28,7 @@ from interlingua.wire.finish_words import finish_words
 if TYPE_CHECKING:
     from interlingua.types.response import FinishReason
 
-__all__ = ["decode_finish", "encode_finish", "error_of_failure", "failure_members", "raw_finish"]
+__all__ = ["decode_finish", "encode_finish", "error_of_failure", "failure_members", "message_status", "raw_finish"]
 
 FINISH_REASONS = finish_words("openai-responses")
 """Status, with its reason, -> what it means; what is not here is `other`."""
@@ -63,6 +63,11 @@ def encode_finish(raw: str) -> tuple[str, dict[str, Any] | None]:
     """Status and `incomplete_details` of a raw finish reason."""
     status, _, reason = raw.partition("/")
     return status, {"reason": reason} if reason else None
+
+
+def message_status(reason: FinishReason) -> str:
+    """The status of the message in which an answer ends: one that broke off is not completed."""
+    return "incomplete" if reason in WIRE_REASONS else "completed"
 
 
 # Errors

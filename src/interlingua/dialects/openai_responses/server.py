@@ -19,7 +19,7 @@ from interlingua.dialects.openai_responses.client import LOGPROBS
 from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds, bare_reply
 from interlingua.dialects.openai_responses.messages import decode_input, refers
 from interlingua.dialects.openai_responses.parts import NAME
-from interlingua.dialects.openai_responses.reasons import UNFINISHED, WIRE_REASONS, encode_finish
+from interlingua.dialects.openai_responses.reasons import UNFINISHED, WIRE_REASONS, encode_finish, message_status
 from interlingua.dialects.openai_responses.repeated import answer_text, repeat
 from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool
 from interlingua.dialects.openai_responses.usage import encode_usage
@@ -179,6 +179,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     if items is None:
         make_id = None if own else ItemIds(answer_id or "")
         items = ItemEncoder(changes, reply=True, make_id=make_id).encode(response.parts, "")
+    if not own and items and items[-1].type == "message":
+        items[-1].status = message_status(response.finish_reason)
     wire = answer_wire(response, answer_id, items, context, changes)
     if response.alternatives:
         changes.add("alternatives_unsupported", "/alternatives")

@@ -32,7 +32,7 @@ from interlingua.dialects._transcripts import transcript_events
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import NOBODY, ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.parts import NAME, SPOKEN, write_annotation
-from interlingua.dialects.openai_responses.reasons import failure_members
+from interlingua.dialects.openai_responses.reasons import failure_members, message_status
 from interlingua.dialects.openai_responses.repeated import answer_text
 from interlingua.dialects.openai_responses.server import answer_wire
 from interlingua.dialects.openai_responses.wire import ItemWire, PartWire
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
     from interlingua.types.content import Part
     from interlingua.types.event import Event
+    from interlingua.types.response import FinishReason
 
 __all__ = ["ResponsesStreamEncoder"]
 
@@ -258,7 +259,7 @@ class ResponsesStreamEncoder(ResumingEncoder):
 
     def _end(self, event: StreamEnd) -> bytes:
         response = adopt_answer(event.response, self.changes)
-        frames = self._close_message()
+        frames = self._close_message(response.finish_reason)
         later, self._later = self._later, []
         frames += b"".join([self._finish(item, block_end) for item, block_end in later])
         self._add_logprobs(response)
@@ -280,7 +281,7 @@ class ResponsesStreamEncoder(ResumingEncoder):
 
     def _error(self, event: StreamError) -> bytes:
         failure = failure_members(error_of(event))
-        frames = self._close_message()
+        frames = self._close_message("error")
         if self._started:  # the answer as far as it came; why it would have finished is told by nothing in it
             partial = replace(event.partial or Response[Any](), finish_reason="stop")
             wire = answer_wire(partial, self._answer_id or partial.id, self._done_items(), self.context, self.changes)
@@ -488,11 +489,12 @@ class ResponsesStreamEncoder(ResumingEncoder):
         item.pieces = []
         return frames + self._tell_part(b"response.content_part.done", item, b'"part":' + encode_wire(content))
 
-    def _close_message(self) -> bytes:
+    def _close_message(self, reason: FinishReason = "stop") -> bytes:
+        """The end of the open message, in which the answer ended by `reason`; one of our dialect has its own status."""
         item, self._message = self._message, None
         if item is None:
             return b""
-        item.wire.status = COMPLETED
+        item.wire.status = COMPLETED if self._own else message_status(reason)
         merge_members(item.wire, item.members)
         return self._item_done(item, item.wire)
 

@@ -183,6 +183,9 @@ def _google(body: dict[str, Any]) -> Facts:
         "thinking_budget": None if switch is not None else budget,
         "thinking_summary": {"True": "auto", "False": "none"}.get(str(thinking.get("includeThoughts"))),
         "metadata": body.get("labels"),
+        "service_tier": {"standard": "default", "flex": "flex", "priority": "priority"}.get(
+            word(body.get("serviceTier")).lower()
+        ),
     }
 
 

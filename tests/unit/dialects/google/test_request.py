@@ -468,7 +468,7 @@ def test_knobs_there_and_back() -> None:
 def test_knobs_without_a_member_are_dropped_with_an_entry() -> None:
     """Each by its path; parallel calls cannot be switched off."""
     fields: dict[str, Any] = {
-        "min_p": 0.1, "logit_bias": {"1": 1.0}, "verbosity": "low", "service_tier": "flex", "user": "u", "store": True,
+        "min_p": 0.1, "logit_bias": {"1": 1.0}, "verbosity": "low", "service_tier": "scale", "user": "u", "store": True,
         "cache_key": "k", "parallel_tool_calls": False, "cache": "5m",
     }  # fmt: skip
     encoded = encode(Request(messages=(user(TextPart("q", cache="5m")),), **fields))

@@ -568,3 +568,27 @@ def test_a_broken_transport_after_the_terminal_signal_is_the_end() -> None:
     assert isinstance(error_of(last), APIConnectionError)
     assert last.partial is not None
     assert last.partial.text == "Hi"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "name"),
+    [
+        (("get_", "weather"), "get_weather"),
+        (("get", "_", "weather"), "get_weather"),
+        (("get", "get_weather"), "get_weather"),  # a longer form of it
+        (("f", "f"), "f"),  # a repeat, though there is a tool of the joined name
+        (("look", "find"), "look"),  # two names of tools: the first one counts
+        (("get_", "unknown"), "get_"),
+    ],
+)
+def test_a_name_in_pieces_is_the_name_of_a_tool_that_was_offered(pieces: tuple[str, ...], name: str) -> None:
+    """The second piece was dropped, and a call of `get_` arrived."""
+    heads = [f'{{"tool_calls":[{{"index":0,"function":{{"name":"{piece}"}}}}]}}' for piece in pieces]
+    raw = stream(
+        '{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"arguments":""}}]}',
+        *heads,
+        '{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}',
+    )
+    offered = Undo(tool_names=frozenset({"get_weather", "look", "find", "f", "ff"}))
+    response = streamed(raw, DecodeContext(undo=offered))
+    assert [call.name for call in response.tool_calls] == [name]
