@@ -49,9 +49,15 @@ def test_recorded_answers_are_fed_back(name: str) -> None:
 def test_the_loop_sees_a_history_that_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """With reasoning sent as it stands, whatever follows it, the loop tells of it."""
 
-    def as_it_stands(_: ItemEncoder) -> None:
-        """Move nothing, and leave nothing out."""
+    class Forgotten:
+        """The places of reasoning: none, so that nothing is moved and nothing left out."""
 
-    monkeypatch.setattr(ItemEncoder, "_put_before_followers", as_it_stands)
+        def __get__(self, encoder: ItemEncoder, kind: type) -> dict[int, str]:
+            return {}
+
+        def __set__(self, encoder: ItemEncoder, places: dict[int, str]) -> None:
+            pass
+
+    monkeypatch.setattr(ItemEncoder, "_thoughts", Forgotten(), raising=False)
     [exchange] = [one for one in read_exchanges(INVENTED) if one.id == "r-reason-call"]
     assert {fault.part for fault in feed_back(exchange) or ()} == {"f spoken at home"}

@@ -7,8 +7,8 @@ Rules, in this order (ids of the failures that taught them)
 - On an unknown index: an id or a name opens a call; bare arguments go to the only open call (STR-08).
 - Without index: a known id continues its call, a new one opens one; a name opens one unless the newest call still
   waits for its name or repeats it; bare arguments go to the newest call (STR-01, STR-03).
-- A name is set once: repeats are ignored, a longer form of it replaces it (STR-15, STR-17), and what makes it the
-  name of a tool that was offered, or the beginning of one, is its next piece.
+- A name is set once: repeats are ignored, a longer form of it replaces it (STR-15, STR-17), and another one before
+  any arguments is its next piece, where the tools that were offered do not say otherwise: so OpenAI's SDK reads it.
 - Whole arguments that come again are not appended (STR-41).
 """
 
@@ -70,8 +70,10 @@ class Slot:
             self.name += name
 
     def _is_piece(self, name: str, undo: Undo) -> bool:
-        """Whether a name goes on with the one that began, as far as the tools that were offered say so."""
+        """Whether a name goes on with the one that began, as the tools that were offered say, where they are known."""
         offered, whole = (*undo.tool_names, *undo.names), self.name + name
+        if not offered:
+            return True
         return whole in offered or (self.name not in offered and any([one.startswith(whole) for one in offered]))
 
     def is_repeat(self, fragment: str) -> bool:

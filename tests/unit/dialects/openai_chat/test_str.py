@@ -592,3 +592,13 @@ def test_a_name_in_pieces_is_the_name_of_a_tool_that_was_offered(pieces: tuple[s
     offered = Undo(tool_names=frozenset({"get_weather", "look", "find", "f", "ff"}))
     response = streamed(raw, DecodeContext(undo=offered))
     assert [call.name for call in response.tool_calls] == [name]
+
+
+def test_a_name_in_pieces_is_put_together_where_no_tools_are_known() -> None:
+    """As for a client of Chat whose stream passes: its own SDK had put them together."""
+    raw = stream(
+        '{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"get_","arguments":""}}]}',
+        '{"tool_calls":[{"index":0,"function":{"name":"weather"}}]}',
+        '{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}',
+    )
+    assert parts(raw) == (ToolCall("call_a", "get_weather", "{}"),)
