@@ -25,7 +25,7 @@ from uuid import uuid4
 
 from interlingua.errors import InternalServerError, RateLimitError
 from interlingua.gateway.keys.accounts import Row
-from interlingua.gateway.keys.budget import Call, Used
+from interlingua.gateway.keys.budget import MeteredCall, Used
 from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import Budget, Terms
 from interlingua.gateway.state.shared import SharedAccounts
@@ -64,7 +64,7 @@ def _links(redis: OwnRedis) -> list[CountedLink]:
 
 async def _call(accounts: SharedAccounts, key: str, terms: Terms, number: int, counts: Counts) -> None:
     """One call of a key: 100 tokens reserved, 60 used."""
-    call = Call(f"call-{number}", "bench", time.time(), 100)
+    call = MeteredCall(f"call-{number}", "bench", time.time(), 100)
     names = (f"key:{key}",)
     try:
         refusal = await accounts.enter(Enter(call, ((names[0], terms),)))

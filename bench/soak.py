@@ -160,8 +160,8 @@ def verdict(samples: list[Sample]) -> list[str]:
     """What grew; nothing for a run that is flat.
 
     Memory is compared over the last three rounds of ten, where enough was asked: until then bounded stores fill, as the
-    vault with 48 MB of turns. Connections to upstreams are kept for a while after each round, so sockets are compared
-    at rest.
+    reasoning store with 48 MB of turns. Connections to upstreams are kept for a while after each round, so sockets are
+    compared at rest.
     """
     before, *rounds, rest = samples
     first, last = rounds[max(0, len(rounds) * 7 // 10 - 1)], rounds[-1]

@@ -104,7 +104,7 @@ PROGRAM = frozenset(
         "gateway.console.page:_read",
         "gateway.keys.budget:_month",
         "gateway.keys.budget:_month_begins_s",
-        "gateway.keys.grant:_day_text",
+        "gateway.keys.reservation:_day_text",
         "gateway.records.log:_millisecond_told",
         "gateway.records.log:_second_told",
         "gateway.routes:_shape",

@@ -11,7 +11,7 @@ SEAM = {
     "aio.pump": "the driver that carries steps out",
     "call.core": "a call of the gateway's own, such as a summary",
     "call.effect": "the type of steps, and the wait for a limit",
-    "call.job": "a call and its targets as values",
+    "call.values": "a call and its targets as values",
     "call.live": "the base of a stream that is passed on",
     "call.relay": "a call whose targets may get the body as it came",
     "call.transports": "the transport of paths that nobody reads",

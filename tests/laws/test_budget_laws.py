@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from interlingua.gateway.keys.budget import LEASE_S, Account, Call, Refusal, Used, reset_s, used_of
+from interlingua.gateway.keys.budget import LEASE_S, Account, MeteredCall, Refusal, Used, reset_s, used_of
 from interlingua.gateway.keys.operations import Enter, Leave, step
 from interlingua.gateway.keys.terms import Budget, Period, Terms, Unit
 from interlingua.wire.json import decode, encode
@@ -42,7 +42,7 @@ SECONDS = st.sampled_from([0.0, 0.5, 1.0, 29.0, 30.0, 59.5, 60.0, 61.0, 600.0, 8
 class Made:
     """A call that was let in, as a simple model keeps it."""
 
-    call: Call
+    call: MeteredCall
     charged: dict[str, int]
     used: Used | None = None
     is_held: bool = True
@@ -87,7 +87,7 @@ class Keys(RuleBasedStateMachine):
     def come(self, tokens: int, nano_usd: int) -> None:
         """A call comes; it enters exactly if the model has room for it everywhere."""
         self.count += 1
-        call = Call(str(self.count), "h", self.now_s, tokens, nano_usd)
+        call = MeteredCall(str(self.count), "h", self.now_s, tokens, nano_usd)
         terms = tuple((name, owner.terms) for name, owner in self.owners.items())
         before = dict(self.accounts)
         changed, refusal = step(self.accounts, Enter(call, terms))
@@ -129,7 +129,7 @@ class Keys(RuleBasedStateMachine):
         """What has passed is forgotten with the next call."""
         assert all(len(account.granted) <= 130 for account in self.accounts.values())
 
-    def _blocks(self, owner: Owner, call: Call) -> bool:
+    def _blocks(self, owner: Owner, call: MeteredCall) -> bool:
         terms, recent = owner.terms, [made for made in owner.calls if made.call.at_s > self.now_s - 60]
         name = next(name for name, each in self.owners.items() if each is owner)
         if terms.rpm is not None and len(recent) + 1 > terms.rpm:
@@ -175,7 +175,7 @@ class Keys(RuleBasedStateMachine):
         length = {"day": 10, "month": 7, "total": 0}[period]
         return day_of(at_s)[:length] == day_of(self.now_s)[:length]
 
-    def _check_wait(self, refusal: Refusal, call: Call) -> None:
+    def _check_wait(self, refusal: Refusal, call: MeteredCall) -> None:
         """A wait that is told is never longer than a minute, or than until the budget begins anew."""
         if refusal.budget is not None:
             anew_s = reset_s(refusal.budget, self.now_s)

@@ -15,10 +15,10 @@ import msgspec
 import pytest
 
 import interlingua as il
-from interlingua.client.call.core import Outcome, call, stream
+from interlingua.client.call.core import Outcome, call_steps, stream_steps
 from interlingua.client.call.effect import Fetch, Open, Read, Rest, Sleep
-from interlingua.client.call.job import Job
-from interlingua.client.face import job_of
+from interlingua.client.call.values import Call
+from interlingua.client.face import call_of
 from interlingua.client.faults import error_body
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.errors import Error
@@ -207,9 +207,9 @@ class World:
             self.clock.now_s += 4_000
 
 
-def job(world: World, chain: str, prompt: str) -> Job:
-    """The job of one call in this world."""
-    made = job_of(il.model(chain), prompt, None, {})
+def call_to(world: World, chain: str, prompt: str) -> Call:
+    """A call in this world."""
+    made = call_of(il.model(chain), prompt, None, {})
     return msgspec.structs.replace(made, clock=world.clock, health=world.health, chance=world.chance.random)
 
 
@@ -238,13 +238,13 @@ def one(world: World, number: int) -> str:
     chain = world.chance.sample(TARGETS, world.chance.choice((1, 2, 2, 3, 4)))
     is_streamed = world.chance.random() < 0.5
     leave_after = world.chance.randrange(4) if is_streamed and world.chance.random() < 0.1 else None
-    made, begun_s, outcome = job(world, ",".join(chain), prompt), world.clock(), Outcome()
+    made, begun_s, outcome = call_to(world, ",".join(chain), prompt), world.clock(), Outcome()
     world.moods.visits.clear()
     events: list[Any] = []
     error: Error | None = None
     reply: Any = None
     try:
-        reply = world.drive(stream(made, outcome) if is_streamed else call(made), events, leave_after)
+        reply = world.drive(stream_steps(made, outcome) if is_streamed else call_steps(made), events, leave_after)
     except Error as problem:
         error = problem
     reply = outcome.response if is_streamed else reply

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from interlingua.routing.file import FileHealth
 from interlingua.routing.health import (
     Admit,
+    CircuitState,
     Failed,
     Fault,
     HealthStore,
@@ -22,7 +23,6 @@ from interlingua.routing.health import (
     Operation,
     Resume,
     Spared,
-    Standing,
     Succeeded,
     Suspend,
 )
@@ -134,7 +134,7 @@ class HealthMachine(RuleBasedStateMachine):
         """A store in which nothing is known."""
         self.world: World = type(self).make_world()
 
-    def do(self, target: str, operation: Operation) -> tuple[Standing, Modelled]:
+    def do(self, target: str, operation: Operation) -> tuple[CircuitState, Modelled]:
         """What the store answers, and the model as it was before."""
         model = self.world.models[target]
         model.pass_time(self.world.now)
@@ -178,18 +178,18 @@ class HealthMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from(TARGETS), lease=st.sampled_from([30.0, 60.0]))
     def ask(self, name: str, lease: float) -> None:
         """Somebody wants to try: let through, the probe, or passed over with the time that is left."""
-        standing, model = self.do(name, Admit(lease))
+        circuit, model = self.do(name, Admit(lease))
         now, state = self.world.now, model.state(self.world.now)
         if state == "half_open":
-            assert standing.state == "probe"
+            assert circuit.state == "probe"
             model.probe_ends, model.touched = now + lease, now
         else:
-            assert standing.state == state
+            assert circuit.state == state
         if state == "benched":
-            assert standing.wait_s == max(model.deadline, model.probe_ends) - now
-            assert (standing.wait_s or 0) > 0
-        if standing.admitted:
-            self.world.tries.append(Try(name, standing.at_s))
+            assert circuit.wait_s == max(model.deadline, model.probe_ends) - now
+            assert (circuit.wait_s or 0) > 0
+        if circuit.admitted:
+            self.world.tries.append(Try(name, circuit.at_s))
 
     @rule(name=st.sampled_from(TARGETS), fault=st.sampled_from(FAULTS), asked=ASKED, probing=st.booleans())
     def a_bench_between(self, name: str, fault: Fault, asked: float | None, probing: bool) -> None:
@@ -209,9 +209,9 @@ class HealthMachine(RuleBasedStateMachine):
         if not self.world.tries:
             return
         ended = self.world.tries.pop(data.draw(st.integers(0, len(self.world.tries) - 1)))
-        standing, model = self.do(ended.target, Failed(fault, asked, ended.at_s))
+        circuit, model = self.do(ended.target, Failed(fault, asked, ended.at_s))
         model.fail(self.world.now, fault, asked, ended.at_s > model.began)
-        assert standing.state == model.state(self.world.now)
+        assert circuit.state == model.state(self.world.now)
 
     @rule(data=st.data(), well=st.booleans())
     def a_try_ends(self, data: st.DataObject, well: bool) -> None:
@@ -219,20 +219,20 @@ class HealthMachine(RuleBasedStateMachine):
         if not self.world.tries:
             return
         ended = self.world.tries.pop(data.draw(st.integers(0, len(self.world.tries) - 1)))
-        standing, model = self.do(ended.target, Succeeded(ended.at_s) if well else Spared(ended.at_s))
+        circuit, model = self.do(ended.target, Succeeded(ended.at_s) if well else Spared(ended.at_s))
         if ended.at_s > model.began:
             if well:
                 model.succeed(self.world.now)
             elif model.probe_ends:
                 model.probe_ends, model.touched = 0.0, self.world.now
-        assert standing.state == model.state(self.world.now)
+        assert circuit.state == model.state(self.world.now)
 
     @rule(name=st.sampled_from(TARGETS), fault=st.sampled_from(FAULTS), asked=ASKED)
     def fails_unasked(self, name: str, fault: Fault, asked: float | None) -> None:
         """A failure of whoever did not ask counts as one that has seen everything."""
-        standing, model = self.do(name, Failed(fault, asked))
+        circuit, model = self.do(name, Failed(fault, asked))
         model.fail(self.world.now, fault, asked, True)
-        assert (standing.state, standing.failures) == (model.state(self.world.now), model.failures)
+        assert (circuit.state, circuit.failures) == (model.state(self.world.now), model.failures)
 
     @rule(name=st.sampled_from(TARGETS), seconds=st.none() | SECONDS)
     def suspend(self, name: str, seconds: float | None) -> None:
@@ -244,16 +244,16 @@ class HealthMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from(TARGETS))
     def resume(self, name: str) -> None:
         """A person puts it back."""
-        standing, model = self.do(name, Resume())
+        circuit, model = self.do(name, Resume())
         model.forget()
-        assert standing.state == "open"
+        assert circuit.state == "open"
 
     @rule(name=st.sampled_from(TARGETS))
     def look(self, name: str) -> None:
         """Looking changes nothing."""
         before = self.world.store.snapshot()
-        standing, model = self.do(name, Look())
-        assert standing.state == model.state(self.world.now)
+        circuit, model = self.do(name, Look())
+        assert circuit.state == model.state(self.world.now)
         assert self.world.store.snapshot() == before
 
     @invariant()

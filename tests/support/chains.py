@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from interlingua.client.aio.pump import AsyncPump
-from interlingua.client.call.core import Outcome, call, stream
+from interlingua.client.call.core import Outcome, call_steps, stream_steps
 from interlingua.client.call.effect import Read, Sleep
-from interlingua.client.call.job import Job, Lane
 from interlingua.client.call.pump import Pump
+from interlingua.client.call.values import Call, CallTarget
 from interlingua.client.options import Settings, settle
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import APITimeoutError, Error
@@ -125,16 +125,16 @@ class World:
         self._steps[spec] = list(steps)
         return self
 
-    def job(self, *specs: str, dialect: str = "openai-chat", chance: float = 1.0, **options: Any) -> Job:
+    def call_to(self, *specs: str, dialect: str = "openai-chat", chance: float = 1.0, **options: Any) -> Call:
         """A call of these targets."""
-        lanes = tuple([Lane(placeholder(spec), get_dialect(dialect)) for spec in specs])
+        targets = tuple([CallTarget(placeholder(spec), get_dialect(dialect)) for spec in specs])
         settings = settle(Settings(), options)
         request = cast("Any", settings.request)
         asked = type(request)(messages=(user("Hi"),), tools=request.tools, store=request.store)
-        return Job(
+        return Call(
             asked,
             settings,
-            lanes,
+            targets,
             lambda: self.now,
             health=self.health,
             limits=self.limits,
@@ -164,9 +164,9 @@ class World:
         with overriding(Override(lambda _: blocking, lambda _: awaited)):
             yield
 
-    def call(self, job: Job, *, awaited: bool = False) -> Response[Any]:
+    def call(self, call: Call, *, awaited: bool = False) -> Response[Any]:
         """What the call gives."""
-        return self.run(call(job), awaited=awaited)
+        return self.run(call_steps(call), awaited=awaited)
 
     def run(self, steps: Any, *, awaited: bool = False) -> Any:
         """What steps come to."""
@@ -175,25 +175,25 @@ class World:
                 return asyncio.run(_AsyncVirtual(self, steps).run())
             return _Virtual(self, steps).run()
 
-    def stream(self, job: Job, *, awaited: bool = False) -> tuple[list[Event], Outcome]:
+    def stream(self, call: Call, *, awaited: bool = False) -> tuple[list[Event], Outcome]:
         """The events that the stream gives, and what it came to."""
         outcome = Outcome()
         with self._standing():
             if awaited:
-                return asyncio.run(_all(_AsyncVirtual(self, stream(job, outcome)))), outcome
-            pump = _Virtual(self, stream(job, outcome))
+                return asyncio.run(_all(_AsyncVirtual(self, stream_steps(call, outcome)))), outcome
+            pump = _Virtual(self, stream_steps(call, outcome))
             events: list[Event] = []
             while (batch := pump.pull()) is not None:
                 events += batch
             return events, outcome
 
-    def leave(self, job: Job, *, awaited: bool = False) -> None:
+    def leave(self, call: Call, *, awaited: bool = False) -> None:
         """Open the stream, read its first events, and leave."""
         with self._standing():
             if awaited:
-                asyncio.run(_left(_AsyncVirtual(self, stream(job, Outcome()))))
+                asyncio.run(_left(_AsyncVirtual(self, stream_steps(call, Outcome()))))
                 return
-            pump = _Virtual(self, stream(job, Outcome()))
+            pump = _Virtual(self, stream_steps(call, Outcome()))
             pump.pull()
             pump.close()
 
@@ -203,11 +203,11 @@ class World:
         self.now += seconds
 
 
-def ask(world: World, job: Job, *, awaited: bool, streamed: bool) -> Response[Any]:
+def ask(world: World, call: Call, *, awaited: bool, streamed: bool) -> Response[Any]:
     """The answer, however it comes."""
     if not streamed:
-        return world.call(job, awaited=awaited)
-    _, outcome = world.stream(job, awaited=awaited)
+        return world.call(call, awaited=awaited)
+    _, outcome = world.stream(call, awaited=awaited)
     return outcome.whole(ended=True)
 
 

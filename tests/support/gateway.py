@@ -23,7 +23,7 @@ from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.serving.server import GatewayServer
 from interlingua.gateway.settings import GatewaySettings
-from interlingua.gateway.state.vault import Vault
+from interlingua.gateway.state.reasoning_store import ReasoningStore
 from interlingua.registry.resolve import Registry
 from interlingua.types.event import Event
 from interlingua.types.request import Request
@@ -60,10 +60,14 @@ def gateway(
 
 
 async def remembered(
-    vault: Vault, owner: str, request: Request, response: Response[Any], provider_ids: Mapping[str, str]
+    reasoning_store: ReasoningStore,
+    owner: str,
+    request: Request,
+    response: Response[Any],
+    provider_ids: Mapping[str, str],
 ) -> None:
-    """Have a vault remember the answer to a request."""
-    await vault.remember(owner, await vault.restore(owner, request), response, provider_ids)
+    """Have a reasoning store remember the answer to a request."""
+    await reasoning_store.remember(owner, await reasoning_store.restore(owner, request), response, provider_ids)
 
 
 def provider(dialect: str, base_url: str, key: str = "upstream-key") -> str:

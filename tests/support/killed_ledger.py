@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from interlingua.gateway.keys.accounts import Row
-from interlingua.gateway.keys.budget import Call, Refusal, Used, used_of
+from interlingua.gateway.keys.budget import MeteredCall, Refusal, Used, used_of
 from interlingua.gateway.keys.database import KeyDatabase
 from interlingua.gateway.keys.file_accounts import FileAccounts
 from interlingua.gateway.keys.holders import holder_here
@@ -36,7 +36,7 @@ def opened(path: Path) -> FileAccounts:
 
 async def settle(accounts: FileAccounts, name: str, told: int) -> None:
     """One call, from its reservation to its settlement, which is told by a byte."""
-    call = Call(name, holder_here(), NOW, RESERVED, 0)
+    call = MeteredCall(name, holder_here(), NOW, RESERVED, 0)
     assert not isinstance(await accounts.enter(Enter(call, TERMS)), Refusal)
     await accounts.leave(Leave(call, ("key:a",), Used(USED), NOW), Row(key="a", day="d", model="m", requests=1))
     os.write(told, b".")

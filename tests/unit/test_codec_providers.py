@@ -14,9 +14,9 @@ from PIL import Image
 
 import interlingua as il
 from interlingua import codec
-from interlingua.client.call.core import Outcome, call, stream
+from interlingua.client.call.core import Outcome, call_steps, stream_steps
 from interlingua.client.call.pump import Pump, carried_out
-from interlingua.client.face import job_of
+from interlingua.client.face import call_of
 from interlingua.dialects._contract import DecodeOptions, Quirks
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.providers.rows import ROWS
@@ -139,8 +139,8 @@ def _sent(request: il.Request, spec: str, *, streamed: bool, **options: Any) -> 
     """What a model of the library sends for a request."""
     nowhere = cast("Any", _Capturing())
     with overriding(Override(lambda _: nowhere, lambda _: nowhere, answers=True)):
-        job = replace(job_of(cast("Any", il.model(spec, retries=0, **options)), "?", None, {}), request=request)
-        asking = Pump(stream(job, Outcome())).pull if streamed else partial(carried_out, call(job))
+        call = replace(call_of(cast("Any", il.model(spec, retries=0, **options)), "?", None, {}), request=request)
+        asking = Pump(stream_steps(call, Outcome())).pull if streamed else partial(carried_out, call_steps(call))
         with pytest.raises(_Captured) as captured:
             asking()
     return captured.value.request

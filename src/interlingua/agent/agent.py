@@ -8,7 +8,7 @@ from interlingua.agent.loop import run_loop
 from interlingua.agent.run import Run
 from interlingua.agent.setup import AgentOptions, Approvals, Setup, Stored, charged, task_output
 from interlingua.agent.state import CURRENT
-from interlingua.tools.halting import HALT
+from interlingua.tools.cancellation import HALT
 from interlingua.tools.tool import tool
 from interlingua.tools.toolbox import Toolbox
 

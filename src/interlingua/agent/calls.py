@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from interlingua.agent.state import Call, RunState
     from interlingua.types.run import Step, StopReason
 
-__all__ = ["Desk", "answer_calls"]
+__all__ = ["ApprovalPolicy", "answer_calls"]
 
 
-class Desk(NamedTuple):
+class ApprovalPolicy(NamedTuple):
     """The approval policy of a run's calls."""
 
     names: frozenset[str]
@@ -43,15 +43,15 @@ class Desk(NamedTuple):
     """The tool whose result is the run's output."""
 
 
-def answer_calls(desk: Desk, state: RunState, calls: Sequence[Call]) -> LoopSteps[None]:
+def answer_calls(policy: ApprovalPolicy, state: RunState, calls: Sequence[Call]) -> LoopSteps[None]:
     """The steps that give every call its result; the run stops where one waits or a bound is hit."""
     step = len(state.steps)
-    results, over = _beyond_bounds(desk, state, calls)
+    results, over = _beyond_bounds(policy, state, calls)
     to_approve = [
-        call for call in calls if call.id not in results and isinstance(call, ToolCall) and call.name in desk.names
+        call for call in calls if call.id not in results and isinstance(call, ToolCall) and call.name in policy.names
     ]
     for call in to_approve:
-        yield from _decide(desk, state, call)
+        yield from _decide(policy, state, call)
     if waiting := [call for call in to_approve if call.id not in state.decisions]:
         state.pending = tuple(waiting)
         yield [ApprovalNeeded(call, step) for call in waiting]
@@ -65,21 +65,23 @@ def answer_calls(desk: Desk, state: RunState, calls: Sequence[Call]) -> LoopStep
             results[call.id] = error_result(call, f"the call of {call.name} was not approved{why}")
     if results:
         yield [ToolFinished(call, results[call.id], step) for call in calls if call.id in results]
-    in_time = yield from _run(desk, state, [call for call in calls if call.id not in results], results)
+    in_time = yield from _run(policy, state, [call for call in calls if call.id not in results], results)
     state.answer(tuple([results[call.id] for call in calls]))
-    _conclude(desk, state, over="max_tool_calls" if over else None if in_time else "max_time_s")
+    _conclude(policy, state, over="max_tool_calls" if over else None if in_time else "max_time_s")
 
 
-def _beyond_bounds(desk: Desk, state: RunState, calls: Sequence[Call]) -> tuple[dict[str, ToolResult], bool]:
+def _beyond_bounds(
+    policy: ApprovalPolicy, state: RunState, calls: Sequence[Call]
+) -> tuple[dict[str, ToolResult], bool]:
     """The error results of calls beyond a bound, and whether that of all tools together is hit."""
     counts = Counter(state.tool_counts)
     results: dict[str, ToolResult] = {}
     over = False
     for call in calls:
-        most = desk.limits.tool_limits.get(call.name)
-        if not _may_run(desk, call):
+        most = policy.limits.tool_limits.get(call.name)
+        if not _may_run(policy, call):
             continue
-        if desk.limits.max_tool_calls is not None and counts.total() >= desk.limits.max_tool_calls:
+        if policy.limits.max_tool_calls is not None and counts.total() >= policy.limits.max_tool_calls:
             over = True
             results[call.id] = error_result(call, "this call was not run: the run may make no more calls")
         elif most is not None and counts[call.name] >= most:
@@ -91,15 +93,15 @@ def _beyond_bounds(desk: Desk, state: RunState, calls: Sequence[Call]) -> tuple[
     return results, over
 
 
-def _may_run(desk: Desk, call: Call) -> bool:
-    return isinstance(call, ToolCall) and call.name in desk.names
+def _may_run(policy: ApprovalPolicy, call: Call) -> bool:
+    return isinstance(call, ToolCall) and call.name in policy.names
 
 
-def _decide(desk: Desk, state: RunState, call: ToolCall) -> LoopSteps[None]:
+def _decide(policy: ApprovalPolicy, state: RunState, call: ToolCall) -> LoopSteps[None]:
     """Decide what can be decided without asking anybody who is not there."""
     if call.id in state.decisions:
         return
-    verdict: object = desk.own_approvals.get(call.name, desk.approve)
+    verdict: object = policy.own_approvals.get(call.name, policy.approve)
     if callable(verdict):
         verdict = yield Invoke(verdict, call)
     match verdict:
@@ -113,17 +115,19 @@ def _decide(desk: Desk, state: RunState, call: ToolCall) -> LoopSteps[None]:
             pass
 
 
-def _run(desk: Desk, state: RunState, calls: Sequence[Call], results: dict[str, ToolResult]) -> LoopSteps[bool]:
+def _run(
+    policy: ApprovalPolicy, state: RunState, calls: Sequence[Call], results: dict[str, ToolResult]
+) -> LoopSteps[bool]:
     """Run calls and put their results down; whether all of them came in time."""
     if not calls:
         return True
     step = len(state.steps)
-    if started := [ToolStarted(call, step) for call in calls if isinstance(call, ToolCall) and _may_run(desk, call)]:
+    if started := [ToolStarted(call, step) for call in calls if isinstance(call, ToolCall) and _may_run(policy, call)]:
         state.tool_counts.update(event.call.name for event in started)
         yield list[LoopEvent](started)
     yield Begin(tuple(calls))
     open_calls = {call.id: call for call in calls}
-    most = desk.limits.max_time_s
+    most = policy.limits.max_time_s
     while open_calls:
         left = None if most is None else max(0.0, most - state.elapsed_s)
         notice: Notice | None = yield Next(left)
@@ -145,16 +149,16 @@ def _run(desk: Desk, state: RunState, calls: Sequence[Call], results: dict[str, 
     return not late
 
 
-def _conclude(desk: Desk, state: RunState, over: StopReason | None) -> None:
+def _conclude(policy: ApprovalPolicy, state: RunState, over: StopReason | None) -> None:
     """Stop the run where its last results say so."""
     results = state.steps[-1].results if state.steps else ()
     for result in results:
-        if result.name == desk.final_tool and not result.is_error:
+        if result.name == policy.final_tool and not result.is_error:
             state.output = result.content.value if isinstance(result.content, Json) else result.content
             state.stop("done")
     if over is not None:
         state.stop(over)
-    most = desk.limits.max_repeated_errors
+    most = policy.limits.max_repeated_errors
     for result in results:
         if most is not None and result.is_error and _in_a_row(state.steps, result) >= most:
             state.stop("repeated_error", f"{result.name}: {result.content}")

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
-from interlingua.agent.calls import Desk, answer_calls
+from interlingua.agent.calls import ApprovalPolicy, answer_calls
 from interlingua.agent.effects import Invoke
 from interlingua.agent.events import LoopEvent, RunFinished, StepFinished
 from interlingua.agent.limits import reached
 from interlingua.agent.state import calls_of, unanswered
-from interlingua.client.call.core import Outcome, call, stream
+from interlingua.client.call.core import Outcome, call_steps, stream_steps
 from interlingua.errors import (
     APITimeoutError,
     ChainExhaustedError,
@@ -43,7 +43,7 @@ from interlingua.types.response import cut_advice
 if TYPE_CHECKING:
     from interlingua.agent.effects import LoopSteps
     from interlingua.agent.state import RunState
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.values import Call
     from interlingua.errors import OutputFault
     from interlingua.types.response import Response
     from interlingua.types.run import StopReason
@@ -66,9 +66,9 @@ _FAULTS: dict[OutputFault, StopReason] = {"invalid": "invalid_output", "truncate
 class Work(NamedTuple):
     """One run: what is asked, of whom, and within which bounds."""
 
-    job: Job
+    call: Call
     """The call of the model, without the messages of the steps."""
-    desk: Desk
+    policy: ApprovalPolicy
     """The approval policy of its calls."""
     output: object = None
     """The type of the answer; None for its text."""
@@ -102,9 +102,9 @@ def run_loop(work: Work, state: RunState) -> LoopSteps[None]:
 def _rounds(work: Work, state: RunState) -> LoopSteps[None]:
     """Step after step, those calls first that an earlier part of the run left open."""
     if open_calls := unanswered(state.messages):
-        yield from answer_calls(work.desk, state, open_calls)
+        yield from answer_calls(work.policy, state, open_calls)
     while state.stop_reason is None:
-        if reason := reached(work.desk.limits, state.record):
+        if reason := reached(work.policy.limits, state.record):
             state.stop(reason)
             return
         state.take_injected()
@@ -116,7 +116,7 @@ def _rounds(work: Work, state: RunState) -> LoopSteps[None]:
         yield list[LoopEvent]([StepFinished(answer, len(state.steps))])
         calls = calls_of(answer.parts)
         if calls and answer.finish_reason not in _HELD_BACK:
-            yield from answer_calls(work.desk, state, calls)
+            yield from answer_calls(work.policy, state, calls)
         else:
             _judge(work, state, answer)
 
@@ -139,18 +139,18 @@ def _compacted(work: Work, state: RunState) -> LoopSteps[None]:
 
 def _model_answer(work: Work, state: RunState) -> LoopSteps[Response[Any] | None]:
     """The model's answer to the conversation; None where the run's time ended before it came."""
-    job = _timed(work, state)
-    job = msgspec.structs.replace(
-        job, request=msgspec.structs.replace(job.request, messages=state.messages, system=state.system)
+    call = _timed(work, state)
+    call = msgspec.structs.replace(
+        call, request=msgspec.structs.replace(call.request, messages=state.messages, system=state.system)
     )
     outcome = Outcome()
     try:
         if not work.live:
-            return (yield from call(job))
-        yield from stream(job, outcome)
+            return (yield from call_steps(call))
+        yield from stream_steps(call, outcome)
         return outcome.whole(ended=True)
     except APITimeoutError as error:
-        most = work.desk.limits.max_time_s
+        most = work.policy.limits.max_time_s
         is_late = most is not None and state.elapsed_s >= most
         if error.phase != "total" or not is_late:
             raise
@@ -168,15 +168,15 @@ def _model_answer(work: Work, state: RunState) -> LoopSteps[Response[Any] | None
         return msgspec.structs.replace(broken.response, attempts=error.attempts)
 
 
-def _timed(work: Work, state: RunState) -> Job:
+def _timed(work: Work, state: RunState) -> Call:
     """The call, with no more time than the run has."""
-    most, settings = work.desk.limits.max_time_s, work.job.settings
+    most, settings = work.policy.limits.max_time_s, work.call.settings
     if most is None:
-        return work.job
+        return work.call
     left = max(0.001, most - state.elapsed_s)
     total = settings.timeouts.total_s
     timeouts = msgspec.structs.replace(settings.timeouts, total_s=left if total is None else min(left, total))
-    return msgspec.structs.replace(work.job, settings=msgspec.structs.replace(settings, timeouts=timeouts))
+    return msgspec.structs.replace(work.call, settings=msgspec.structs.replace(settings, timeouts=timeouts))
 
 
 # The end
@@ -200,7 +200,7 @@ def _judge(work: Work, state: RunState, answer: Response[Any]) -> None:
             if not _is_blank(step.response):
                 break
             blank += 1
-        if blank > work.desk.limits.max_blank_answers:
+        if blank > work.policy.limits.max_blank_answers:
             state.stop("blank")
         else:
             state.say(user(BLANK))
@@ -221,7 +221,7 @@ def _settle(work: Work, state: RunState, answer: Response[Any]) -> None:
         return
     from interlingua.client.typed.output import problems_told, with_output  # only typed answers need schemas
 
-    settings = work.job.settings
+    settings = work.call.settings
     try:
         typed: Response[Any] = with_output(answer, work.output, settings.repair)
     except OutputError as error:

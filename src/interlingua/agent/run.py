@@ -23,7 +23,7 @@ from interlingua.agent.face import RunFace, note_failed_observer
 from interlingua.agent.state import CURRENT, Call
 from interlingua.client.call.pump import Pump
 from interlingua.errors import Error, UsageError
-from interlingua.tools.halting import HALT, Halt
+from interlingua.tools.cancellation import HALT, Halt
 from interlingua.types.content import ToolResult
 from interlingua.types.event import TextDelta
 
@@ -51,7 +51,7 @@ Execute: TypeAlias = Callable[[Call, Report], ToolResult]
 """Runs one call."""
 
 
-class _Crew:
+class _TaskGroup:
     """Calls that run."""
 
     def __init__(self, calls: Sequence[Call], execute: Execute) -> None:
@@ -106,7 +106,7 @@ class _Crew:
 class _RunPump(Pump[None]):
     """The driver: that of a call, and what the loop asks beside."""
 
-    __slots__ = ("_crew", "_execute", "_here")
+    __slots__ = ("_execute", "_here", "_task_group")
 
     def __init__(
         self,
@@ -119,24 +119,24 @@ class _RunPump(Pump[None]):
         super().__init__(cast("Steps[None]", steps))
         self._execute = execute
         self._here = here
-        self._crew: _Crew | None = None
+        self._task_group: _TaskGroup | None = None
 
     def close(self) -> None:
-        if self._crew is not None:
-            self._crew.close()
+        if self._task_group is not None:
+            self._task_group.close()
         super().close()
 
     def _perform(self, effect: Any) -> Any:
         match effect:
             case Begin(calls=calls):
-                self._crew = _Crew(calls, self._execute)
+                self._task_group = _TaskGroup(calls, self._execute)
                 if self._here and len(calls) == 1:
-                    self._crew.here()
+                    self._task_group.here()
                 else:
-                    self._crew.apart()
+                    self._task_group.apart()
                 return None
             case Next(within_s=within_s):
-                return cast("_Crew", self._crew).next(within_s)
+                return cast("_TaskGroup", self._task_group).next(within_s)
             case Invoke(function=function, argument=argument):
                 return _plain(function(argument))
             case _:

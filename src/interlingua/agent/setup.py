@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar, c
 
 import msgspec
 
-from interlingua.agent.calls import Desk
+from interlingua.agent.calls import ApprovalPolicy
 from interlingua.agent.events import RunEvent
 from interlingua.agent.limits import Limits, limits_of
 from interlingua.agent.loop import Compactor, Work
 from interlingua.agent.state import CURRENT, RunState, unanswered
-from interlingua.client.face import Face, job_of
+from interlingua.client.face import Face, call_of
 from interlingua.client.prompt import History, Prompt
 from interlingua.client.web.chat import WebChat
 from interlingua.errors import ToolError, UsageError, kind_of
@@ -156,11 +156,11 @@ class Setup(Generic[T]):
             if isinstance(source, Request) and source.tools:
                 raise UsageError("an agent runs its own tools, and this request brings others: il.Agent(…, tools=[…])")
         system = self.options.get("system")
-        job = job_of(self.model, prompt, history, {} if system is None else {"system": system}, self.output)
-        desk = Desk(frozenset(), self._approve, {}, self.limits, self.final_tool)
-        state = RunState(job.request.system, job.request.messages, job.clock, before)
-        state.lanes = job.lanes
-        return Work(job, desk, self.output, self.options.get("compact"), live), state
+        call = call_of(self.model, prompt, history, {} if system is None else {"system": system}, self.output)
+        policy = ApprovalPolicy(frozenset(), self._approve, {}, self.limits, self.final_tool)
+        state = RunState(call.request.system, call.request.messages, call.clock, before)
+        state.targets = call.targets
+        return Work(call, policy, self.output, self.options.get("compact"), live), state
 
     def equipped(self, work: Work) -> Work:
         """The work with the tools, which are there by now.
@@ -174,10 +174,10 @@ class Setup(Generic[T]):
                 raise UsageError(f"tool {name} has no handler, so an agent cannot run it; give it one")
         if self.final_tool is not None and self.final_tool not in names:
             raise UsageError(f"there is no tool {self.final_tool} to end with; there are: {', '.join(names) or 'none'}")
-        job = msgspec.structs.replace(work.job, request=msgspec.structs.replace(work.job.request, tools=tools))
+        call = msgspec.structs.replace(work.call, request=msgspec.structs.replace(work.call.request, tools=tools))
         own = {name: tool.handler.approve for name, tool in names.items() if isinstance(tool.handler, Handler)}
         approvals = {name: approve for name, approve in own.items() if approve is not None}
-        return work._replace(job=job, desk=work.desk._replace(names=frozenset(names), own_approvals=approvals))
+        return work._replace(call=call, policy=work.policy._replace(names=frozenset(names), own_approvals=approvals))
 
     def take_up(self, stored: Stored, approvals: Approvals | None, *, live: bool) -> tuple[Work, RunState]:
         """The work that a stored run left, and where it stands.

@@ -24,7 +24,7 @@ from interlingua.types.usage import add_usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from interlingua.client.call.job import Lane
+    from interlingua.client.call.values import CallTarget
     from interlingua.types.content import Part, TextPart
     from interlingua.types.response import Response
     from interlingua.types.run import StopReason
@@ -92,7 +92,7 @@ class RunState:
         """The context for handlers that ask for it."""
         self.is_compacted: bool = False
         """Whether a compactor has given the messages, or some of them."""
-        self.lanes: tuple[Lane, ...] = ()
+        self.targets: tuple[CallTarget, ...] = ()
         """The targets that it asks."""
         self._lock = Lock()
         self._costs: float | None = before.cost_usd if before.steps else 0.0

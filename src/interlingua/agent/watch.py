@@ -32,7 +32,7 @@ class RunWatch:
         self._is_finished = False
         self._token: Token[str | None] | None = None
         self._began_s = state.elapsed_s
-        targets = tuple([lane.endpoint.spec for lane in state.lanes])
+        targets = tuple([target.endpoint.spec for target in state.targets])
         tell(AgentStarted(**self._head, targets=targets), self._listeners)
 
     def __enter__(self) -> Self:

@@ -96,7 +96,7 @@ def _state(gateway: Gateway, options: Namespace, workers: int) -> Iterator[str]:
     link = shared_link()
     place = options.state or os.environ.get(STATE_VARIABLE) or "memory"
     if link is not None:
-        yield f"health and limits of targets, vault, stored responses: in {link.address}, for all replicas"
+        yield f"health and limits of targets, reasoning store, stored responses: in {link.address}, for all replicas"
     elif place.startswith("file"):
         yield f"health of targets: in {place}"
     if gateway.registry.limits:
@@ -105,7 +105,7 @@ def _state(gateway: Gateway, options: Namespace, workers: int) -> Iterator[str]:
         yield f"{workers} workers"
     if workers > 1 and link is None:
         shared = "limits and budgets of keys" if gateway.settings.key_file else "nothing"
-        yield f"shared by them: {shared}; --state redis://… or postgresql://… shares health, vault and stored responses"
+        yield f"shared by them: {shared}; --state redis://… or postgresql://… shares health, reasoning and responses"
 
 
 def _observers(gateway: Gateway) -> Iterator[str]:

@@ -21,8 +21,8 @@ from msgspec.structs import replace
 
 from interlingua.client.call.attempt import refusal
 from interlingua.client.call.effect import Fetch
-from interlingua.client.call.job import Lane
-from interlingua.client.call.visit import consulted
+from interlingua.client.call.open_attempt import consulted
+from interlingua.client.call.values import CallTarget
 from interlingua.client.face import check_registry
 from interlingua.client.state import health_store
 from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
@@ -136,7 +136,7 @@ def _capabilities_of(endpoint: Endpoint, *, ask: bool) -> Steps[Capabilities]:
             http = replace(http, method=question.method, url=question.url)
             reply = yield Fetch(http, Timeouts(total_s=TIMEOUT_S), endpoint.carrier)
             if not 200 <= reply.status < 300:
-                raise refusal(Lane(endpoint, dialect), reply, DecodeContext(target=endpoint.target))
+                raise refusal(CallTarget(endpoint, dialect), reply, DecodeContext(target=endpoint.target))
             card = _Card(now_s, read_card(endpoint.card, endpoint.model, reply.body))
             _cards.put(key, card)
         answer = card.capabilities
@@ -144,8 +144,8 @@ def _capabilities_of(endpoint: Endpoint, *, ask: bool) -> Steps[Capabilities]:
         takes = frozenset[Feature]([feature for feature in _LEARNED if getattr(answer, feature)])
         if lacks or takes:
             yield from consulted(store, endpoint.spec, Learned(lacks, takes, CARD_S, identity=identity))
-    standing = yield from consulted(store, endpoint.spec, Look(identity=identity))
-    return known_capabilities(endpoint, dialect, standing.lacks)
+    circuit = yield from consulted(store, endpoint.spec, Look(identity=identity))
+    return known_capabilities(endpoint, dialect, circuit.lacks)
 
 
 # What is known without asking

@@ -10,13 +10,13 @@ from interlingua.client.vectors import (
     as_texts,
     batches_of,
     combined,
-    embed_job,
+    embed_call,
     embedded,
     output_of,
     placed,
     ranked,
     ranking_of,
-    rerank_job,
+    rerank_call,
     with_inputs,
 )
 from interlingua.errors import Error, UsageError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.keywords import CallOptions
     from interlingua.client.vectors import Batch
     from interlingua.registry.resolve import Registry
@@ -64,14 +64,14 @@ def embed(
     ask = check_embed(texts, dimensions, input_type, concurrency)
     if not ask.inputs:
         return Embeddings()
-    job = embed_job(face_of(model, api_key, base_url, registry), ask, options)
-    return combined(gathered(job, ask.inputs, embedded(ask), concurrency))
+    call = embed_call(face_of(model, api_key, base_url, registry), ask, options)
+    return combined(gathered(call, ask.inputs, embedded(ask), concurrency))
 
 
 def gathered(
-    job: Job,
+    call: Call,
     inputs: tuple[EmbedInput, ...],
-    attempt: Callable[[Job, Lane], Steps[Response[Any]]],
+    attempt: Callable[[Call, CallTarget], Steps[Response[Any]]],
     concurrency: int = CONCURRENCY,
 ) -> list[Response[Embeddings]]:
     """The answers of all requests that the inputs take, in their order; the first failure ends the others.
@@ -80,21 +80,22 @@ def gathered(
 
     Raises: the error of a request, with the numbers of its texts.
     """
-    from interlingua.client.call.core import call
-    from interlingua.client.call.job import later
+    from interlingua.client.call.core import call_steps
     from interlingua.client.call.pump import carried_out
+    from interlingua.client.call.values import later
 
-    began = job.clock()
+    began = call.clock()
 
     def carry_out(batch: Batch) -> Response[Any]:
         try:
             return output_of(
-                carried_out(call(with_inputs(later(job, job.clock() - began), batch.inputs), attempt)), Embeddings
+                carried_out(call_steps(with_inputs(later(call, call.clock() - began), batch.inputs), attempt)),
+                Embeddings,
             )
         except Error as error:
             raise placed(error, batch, len(inputs))  # noqa: B904 - the same error, with its place
 
-    batches = batches_of(job, inputs)
+    batches = batches_of(call, inputs)
     if len(batches) == 1:
         return [carry_out(batches[0])]
     from concurrent.futures import ThreadPoolExecutor  # only many texts need threads
@@ -124,14 +125,14 @@ def rerank(
 
     Raises: as `embed`; a chain may name several models.
     """
-    from interlingua.client.call.core import call
+    from interlingua.client.call.core import call_steps
     from interlingua.client.call.pump import carried_out
 
     ask = check_rerank(query, documents, top_n)
     if not ask.documents:
         return Ranking()
-    job: Job = rerank_job(face_of(model, api_key, base_url, registry), ask, options)
-    return ranking_of(output_of(carried_out(call(job, ranked(ask))), Ranking))
+    call: Call = rerank_call(face_of(model, api_key, base_url, registry), ask, options)
+    return ranking_of(output_of(carried_out(call_steps(call, ranked(ask))), Ranking))
 
 
 def face_of(model: str | Face | None, api_key: Key | None, base_url: str | None, registry: Registry | None) -> Face:

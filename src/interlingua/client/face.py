@@ -1,4 +1,4 @@
-"""The shared face of the blocking and the awaited model: a spec, options, and the job that they make of a call."""
+"""The shared face of the blocking and the awaited model: a spec, options, and the calls that they make."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from interlingua.client.call.job import Job, Lane
+from interlingua.client.call.values import Call, CallTarget
 from interlingua.client.options import Settings, options_of, settle, settled_under
 from interlingua.client.prompt import build_request, turns
 from interlingua.client.state import limiter_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from interlingua.registry.resolve import Registry
     from interlingua.registry.secret import Key
 
-__all__ = ["Face", "check_registry", "job_of", "registry_of"]
+__all__ = ["Face", "call_of", "check_registry", "registry_of"]
 
 MODEL_VARIABLE = "INTERLINGUA_MODEL"
 """Names the model where the code does not."""
@@ -52,7 +52,7 @@ class Face:
         self._spec = spec
         self._settings = settings or Settings()
         self._registry = default_registry() if registry is None else registry
-        self._resolved: tuple[tuple[Endpoint, ...], tuple[Lane, ...], Ranking | None] = ((), (), None)
+        self._resolved: tuple[tuple[Endpoint, ...], tuple[CallTarget, ...], Ranking | None] = ((), (), None)
         self._last: tuple[tuple[str, ...], tuple[object, ...], Settings] = ((), (), self._settings)
 
     @property
@@ -107,7 +107,7 @@ class Face:
     def _copy(self, options: Mapping[str, Any]) -> Self:
         return type(self)(self._spec, settle(self._settings, options), registry=self._registry)
 
-    def _job(
+    def _call(
         self,
         prompt: Prompt,
         history: History | None,
@@ -115,8 +115,8 @@ class Face:
         output: object = None,
         *,
         tool_deltas: bool = False,
-    ) -> Job:
-        """The job of one call.
+    ) -> Call:
+        """The call as a value.
 
         Raises: UsageError and its kinds for what cannot be asked.
         """
@@ -130,11 +130,11 @@ class Face:
 
             request = asking(request, output)
         stands_in, spec, timing = answers_alone(), self._spec or self.spec, settings.timing
-        lanes, ranking = self._stand_ins(spec) if stands_in else self._targets(spec)
-        return Job(
+        targets, ranking = self._stand_ins(spec) if stands_in else self._targets(spec)
+        return Call(
             request,
             settings,
-            lanes,
+            targets,
             time.monotonic if timing is None else timing.clock,
             not stands_in,
             _own_id if settings.call_ids == "own" else None,
@@ -175,17 +175,17 @@ class Face:
             self._last = tuple(options), tuple(options.values()), settled
         return settled
 
-    def _targets(self, spec: str) -> tuple[tuple[Lane, ...], Ranking | None]:
+    def _targets(self, spec: str) -> tuple[tuple[CallTarget, ...], Ranking | None]:
         """The targets of a spec, and the rules of its aliases; both hold for as long as it stands for the same."""
         endpoints = self._registry.resolved(spec).endpoints
-        cached, lanes, ranking = self._resolved  # one value, so that threads never see half of it
+        cached, targets, ranking = self._resolved  # one value, so that threads never see half of it
         if endpoints is not cached:
             ranking = self._registry.ranking(spec)
-            lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
-            self._resolved = (endpoints, lanes, ranking)
-        return lanes, ranking
+            targets = tuple([CallTarget(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
+            self._resolved = (endpoints, targets, ranking)
+        return targets, ranking
 
-    def _stand_ins(self, spec: str) -> tuple[tuple[Lane, ...], Ranking | None]:
+    def _stand_ins(self, spec: str) -> tuple[tuple[CallTarget, ...], Ranking | None]:
         """The targets where something answers in their place: names need not be known, and have no rules then."""
         try:
             return self._targets(spec)
@@ -196,17 +196,17 @@ class Face:
                     endpoints += self._registry.resolve(element)
                 except UsageError:  # nothing defines the name
                     endpoints.append(placeholder(element))
-            return tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints]), None
+            return tuple([CallTarget(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints]), None
 
 
-def job_of(
+def call_of(
     face: Face, prompt: Prompt, history: History | None, options: Mapping[str, Any], output: object = None
-) -> Job:
-    """The job of one call, for who carries it out by himself.
+) -> Call:
+    """The call as a value, for who carries it out by himself.
 
     Raises: UsageError and its kinds for what cannot be asked.
     """
-    return face._job(prompt, history, options, output)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same room
+    return face._call(prompt, history, options, output)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same room
 
 
 def registry_of(

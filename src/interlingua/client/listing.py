@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from interlingua.client.call.attempt import refusal
 from interlingua.client.call.effect import Fetch
-from interlingua.client.call.job import Lane
 from interlingua.client.call.pump import carried_out
 from interlingua.client.call.secrets import attribute
+from interlingua.client.call.values import CallTarget
 from interlingua.dialects._contract import DecodeContext, Encoded
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import UsageError
@@ -49,7 +49,7 @@ def _listed(endpoint: Endpoint) -> Steps[list[str]]:
     )
     reply = yield Fetch(http, Timeouts(total_s=TIMEOUT_S), endpoint.carrier)
     if not 200 <= reply.status < 300:
-        error = refusal(Lane(endpoint, dialect), reply, DecodeContext(target=endpoint.target))
+        error = refusal(CallTarget(endpoint, dialect), reply, DecodeContext(target=endpoint.target))
         attribute(error, endpoint, ())
         raise error
     return read_list(endpoint.dialect, reply.body)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 import msgspec
 
 from interlingua import errors
-from interlingua.client.face import job_of
+from interlingua.client.face import call_of
 from interlingua.client.item import Item
 from interlingua.client.journal import Entry, Fault, Journal
 from interlingua.errors import Error, MalformedArgumentsError, OutputError, UsageError, kind_of
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from interlingua.client.batch.batch import Batch
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.values import Call
     from interlingua.client.face import Face
     from interlingua.client.item import Input
     from interlingua.client.model import Model
@@ -119,12 +119,12 @@ class Work(Generic[T]):
             raise UsageError(
                 "map has no history: each input is a conversation of its own, and may be a list of messages"
             )
-        job = job_of(face, "x", None, terms.options, terms.output)
+        call = call_of(face, "x", None, terms.options, terms.output)
         if terms.batch:
             from interlingua.client.batch.batch import check_batch  # only who batches needs it
 
-            check_batch(terms, job)
-        self.is_batched: bool = bool(terms.batch) and job.with_credential
+            check_batch(terms, call)
+        self.is_batched: bool = bool(terms.batch) and call.with_credential
         """Whether the inputs are asked for in batches; what stands in for every model is asked live."""
         self._face = face
         self._terms = terms
@@ -155,23 +155,23 @@ class Work(Generic[T]):
         try:
             key = name = key_of(source, position, self._terms.key)
             prompt: Prompt = source.parts() if isinstance(source, InputFile) else source
-            job = self.job(prompt)
+            call = self.call(prompt)
             # The settings decide beside the request what is asked and what counts as an answer.
-            how = job.settings
+            how = call.settings
             steering = (how.strict, how.call_ids, how.history_policy, how.repair, how.max_repairs, sorted(how.allow))
-            identity = self._identify([self._face.spec, dump(job.request), *steering])
+            identity = self._identify([self._face.spec, dump(call.request), *steering])
         except Exception as error:  # noqa: BLE001 - a file, a key function, an input of no kind: it is this input's alone
             task = Task(name, "", self._identify(["unreadable", name]))
             entry = self._recorded(task.identity, name, again=False)  # the same failure is not written twice
             return Item(key=name, error=error) if entry is not None else self.fail(task, error)
         return self._recorded(identity, key, again=self._terms.retry_failed) or Task(key, prompt, identity)
 
-    def job(self, prompt: Prompt) -> Job:
-        """The job of one input.
+    def call(self, prompt: Prompt) -> Call:
+        """The call of one input.
 
         Raises: UsageError and its kinds for what cannot be asked.
         """
-        return job_of(self._face, prompt, None, self._terms.options, self._terms.output)
+        return call_of(self._face, prompt, None, self._terms.options, self._terms.output)
 
     @property
     def journal(self) -> Journal:

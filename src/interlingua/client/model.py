@@ -96,15 +96,15 @@ class Model(Face):
         Raises: UsageError and its kinds, TransportError, UpstreamError and their kinds, DecodeError,
         MalformedArgumentsError, ChainExhaustedError when every target of a chain failed; OutputError.
         """
-        from interlingua.client.call.core import call
+        from interlingua.client.call.core import call_steps
         from interlingua.client.call.pump import carried_out  # who only explains carries nothing anywhere
 
-        job = self._job(prompt, history, options, output)
+        call = self._call(prompt, history, options, output)
         if output is None:
-            return carried_out(call(job))
+            return carried_out(call_steps(call))
         from interlingua.client.typed.output import answered  # only typed answers need schemas
 
-        return carried_out(answered(job, output))
+        return carried_out(answered(call, output))
 
     def send(self, request: Request, **options: Unpack[Options]) -> Response[None]:
         """The answer to a request as it is, with its messages, system text, tools and knobs; `stream` takes one, too.
@@ -165,7 +165,7 @@ class Model(Face):
         """
         from interlingua.client.stream import ModelStream  # the same
 
-        return ModelStream(self._job(prompt, history, options, output, tool_deltas=tool_deltas), output)
+        return ModelStream(self._call(prompt, history, options, output, tool_deltas=tool_deltas), output)
 
     @overload
     def map(
@@ -264,7 +264,7 @@ class Model(Face):
         """
         from interlingua.client.plan import make_plan  # who explains needs it, who calls does not
 
-        return make_plan(self._job(prompt, history, options, output))
+        return make_plan(self._call(prompt, history, options, output))
 
 
 def model(

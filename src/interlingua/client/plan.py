@@ -18,12 +18,12 @@ import msgspec
 
 from interlingua.client.call.encoding import encode
 from interlingua.client.call.needs import narrowed, shortfall
-from interlingua.client.call.report import standing_told
+from interlingua.client.call.report import circuit_text
 from interlingua.client.price import most_of
 from interlingua.client.state import health_store
 from interlingua.errors import ConfigError, Error, UnsupportedError
 from interlingua.media.fit import plan_media
-from interlingua.routing.health import Look, Standing
+from interlingua.routing.health import CircuitState, Look
 from interlingua.types.change import Change
 from interlingua.types.request import Request
 from interlingua.wire.http import SECRET_HEADERS, HttpRequest
@@ -31,7 +31,7 @@ from interlingua.wire.http import SECRET_HEADERS, HttpRequest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.registry.endpoint import Endpoint
 
 __all__ = ["Plan", "PlannedTarget", "make_plan"]
@@ -126,77 +126,77 @@ def _note_of(target: PlannedTarget) -> str:
 class _Candidate(msgspec.Struct, frozen=True):
     """A target, and what would come of it."""
 
-    target: PlannedTarget
-    lane: Lane
+    entry: PlannedTarget
+    target: CallTarget
     request: HttpRequest | None = None
     rank: tuple[int, float] = (_NEVER, 0.0)
     """How soon it would be asked: the least rank is, of equal ones the first."""
 
 
-def make_plan(job: Job) -> Plan:
-    """The plan of a job, as things stand now."""
-    lanes = job.lanes
-    if job.ranking is not None:
-        from interlingua.client.call.chain import lanes_in_order  # only rules need them
+def make_plan(call: Call) -> Plan:
+    """The plan of a call, as things stand now."""
+    targets = call.targets
+    if call.ranking is not None:
+        from interlingua.client.call.chain import targets_in_order  # only rules need them
 
-        lanes = lanes_in_order(job)
-    candidates = [_candidate(job, lane) for lane in lanes]
+        targets = targets_in_order(call)
+    candidates = [_candidate(call, target) for target in targets]
     best = min(candidates, key=lambda candidate: candidate.rank)
     if best.request is None or best.rank[0] == _NEVER:
-        return Plan(targets=tuple([candidate.target for candidate in candidates]), request=job.request)
-    targets = [
-        msgspec.structs.replace(candidate.target, chosen=True) if candidate is best else candidate.target
+        return Plan(targets=tuple([candidate.entry for candidate in candidates]), request=call.request)
+    entries = [
+        msgspec.structs.replace(candidate.entry, chosen=True) if candidate is best else candidate.entry
         for candidate in candidates
     ]
-    key = _key(best.lane.endpoint) if job.with_credential else None
+    key = _key(best.target.endpoint) if call.with_credential else None
     return Plan(
-        targets=tuple(targets),
-        request=job.request,
+        targets=tuple(entries),
+        request=call.request,
         http=best.request,
         key=key,
-        changes=best.target.changes,
-        _most=partial(most_of, job, best.lane),
+        changes=best.entry.changes,
+        _most=partial(most_of, call, best.target),
     )
 
 
-def _candidate(job: Job, lane: Lane) -> _Candidate:
-    endpoint = lane.endpoint
-    target = PlannedTarget(spec=endpoint.spec, dialect=endpoint.dialect, base_url=endpoint.base_url)
-    standing = _looked_at(job, endpoint)
+def _candidate(call: Call, target: CallTarget) -> _Candidate:
+    endpoint = target.endpoint
+    entry = PlannedTarget(spec=endpoint.spec, dialect=endpoint.dialect, base_url=endpoint.base_url)
+    circuit = _looked_at(call, endpoint)
     try:
-        if error := shortfall(job, lane, standing.lacks):
+        if error := shortfall(call, target, circuit.lacks):
             raise error
-        lane = narrowed(lane, standing.lacks)
-        endpoint = lane.endpoint
-        media = plan_media(job.request, endpoint, job.settings.allow)
-        request, fitted = (job.request, ()) if media is None else media.run()
-        encoded = encode(msgspec.structs.replace(job, request=request), lane, stream=False, fitted=fitted)
+        target = narrowed(target, circuit.lacks)
+        endpoint = target.endpoint
+        media = plan_media(call.request, endpoint, call.settings.allow)
+        request, fitted = (call.request, ()) if media is None else media.run()
+        encoded = encode(msgspec.structs.replace(call, request=request), target, stream=False, fitted=fitted)
     except UnsupportedError as error:
-        return _Candidate(msgspec.structs.replace(target, reason=error.message, changes=error.changes), lane)
+        return _Candidate(msgspec.structs.replace(entry, reason=error.message, changes=error.changes), target)
     except Error as error:
-        return _Candidate(msgspec.structs.replace(target, reason=error.message), lane)
-    http = endpoint.http_request(encoded, with_credential=False, headers=job.settings.headers)
+        return _Candidate(msgspec.structs.replace(entry, reason=error.message), target)
+    http = endpoint.http_request(encoded, with_credential=False, headers=call.settings.headers)
     # How soon a target would be asked for the sake of its health, and why not now.
     rank, reason = (_NOW, 0.0), ""
-    if standing.state not in ("open", "probe", "half_open"):
-        place = _NEVER if standing.reason == "suspended" else _IF_NOBODY_ELSE
-        rank, reason = (place, standing.wait_s or 0.0), standing_told(standing)
-    if job.with_credential:
+    if circuit.state not in ("open", "probe", "half_open"):
+        place = _NEVER if circuit.reason == "suspended" else _IF_NOBODY_ELSE
+        rank, reason = (place, circuit.wait_s or 0.0), circuit_text(circuit)
+    if call.with_credential:
         try:
-            endpoint.http_request(encoded, headers=job.settings.headers)
+            endpoint.http_request(encoded, headers=call.settings.headers)
         except ConfigError as error:  # it would fail before it is sent
             rank, reason = (max(_WITH_A_KEY, rank[0]), 0.0), error.message
-    return _Candidate(msgspec.structs.replace(target, reason=reason, changes=encoded.changes), lane, http, rank)
+    return _Candidate(msgspec.structs.replace(entry, reason=reason, changes=encoded.changes), target, http, rank)
 
 
-def _looked_at(job: Job, endpoint: Endpoint) -> Standing:
+def _looked_at(call: Call, endpoint: Endpoint) -> CircuitState:
     """How a target stands; nothing is changed by looking."""
-    store = job.health or health_store()
+    store = call.health or health_store()
     if not store.immediate and _on_a_loop():  # which would stand still meanwhile
-        return Standing("open", 0.0)
+        return CircuitState("open", 0.0)
     if (at_s := store.clear_at_s(endpoint.spec)) is not None:  # then nobody needs its address and key as a digest
-        return Standing("open", at_s)
-    look = Look(identity=endpoint.identity(job.settings.headers))
+        return CircuitState("open", at_s)
+    look = Look(identity=endpoint.identity(call.settings.headers))
     return store.apply(((endpoint.spec, look),))[0]
 
 

@@ -15,7 +15,7 @@ from interlingua.registry.prices import batch_price_of, price_of
 from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.types.request import Request
     from interlingua.types.response import Response
 
@@ -27,31 +27,31 @@ BATCH_SHARE = 0.5
 """The share of the usual price of an answer from a batch, where no list says it: so the vendors' pages on batches."""
 
 
-def cost_of(job: Job, lane: Lane, response: Response[Any]) -> float | None:
+def cost_of(call: Call, target: CallTarget, response: Response[Any]) -> float | None:
     """The cost of an answer, in US dollars; None when that is not known."""
-    endpoint, usage = lane.endpoint, response.usage
+    endpoint, usage = target.endpoint, response.usage
     if usage is None:
         return None
     names = (response.wire_model, endpoint.model)
-    writes = job.operation == "chat"
-    price = price_of(endpoint, names, job.request.service_tier, is_asked=job.with_credential, writes=writes)
-    if job.is_batched:
+    writes = call.operation == "chat"
+    price = price_of(endpoint, names, call.request.service_tier, is_asked=call.with_credential, writes=writes)
+    if call.is_batched:
         listed = batch_price_of(endpoint, names)
         if listed is not None:
             return cost_usd(listed, usage)
     usual = None if price is None else cost_usd(price, usage)
-    return usual * BATCH_SHARE if usual is not None and job.is_batched else usual
+    return usual * BATCH_SHARE if usual is not None and call.is_batched else usual
 
 
-def most_of(job: Job, lane: Lane) -> float | None:
+def most_of(call: Call, target: CallTarget) -> float | None:
     """About the most that a call may cost at a target, in US dollars; None when its price is not known.
 
     The input is estimated; the output is `max_tokens`, or `OUTPUT_TOKENS`, for each choice.
     """
     from interlingua.routing.estimate import estimate_tokens  # before a call, few ask for that
 
-    request, endpoint = job.request, lane.endpoint
-    price = price_of(endpoint, (endpoint.model,), request.service_tier, is_asked=job.with_credential)
+    request, endpoint = call.request, target.endpoint
+    price = price_of(endpoint, (endpoint.model,), request.service_tier, is_asked=call.with_credential)
     if price is None:
         return None
     read = estimate_tokens(request, endpoint.model)

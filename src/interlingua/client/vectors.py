@@ -20,7 +20,7 @@ import msgspec
 from interlingua.client.call.attempt import answered, context_of, fetching
 from interlingua.client.call.effect import Work
 from interlingua.client.call.encoding import encode_options, settled
-from interlingua.client.face import job_of
+from interlingua.client.face import call_of
 from interlingua.dialects.table import get_embedding, get_reranking
 from interlingua.errors import ConfigError, DecodeError, UnsupportedError, UsageError, WireError, kind_of
 from interlingua.routing.estimate import estimate_text
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.face import Face
     from interlingua.dialects._contract import DecodeContext
     from interlingua.errors import Error
@@ -50,7 +50,7 @@ __all__ = [
     "batches_of",
     "check_one_model",
     "combined",
-    "embed_job",
+    "embed_call",
     "embedded",
     "inputs_of",
     "message_of",
@@ -58,7 +58,7 @@ __all__ = [
     "placed",
     "ranked",
     "ranking_of",
-    "rerank_job",
+    "rerank_call",
     "with_inputs",
 ]
 
@@ -109,25 +109,25 @@ def as_texts(texts: object, name: str, what: str) -> tuple[str, ...]:
     return items
 
 
-def embed_job(face: Face, ask: EmbedRequest, options: Mapping[str, Any]) -> Job:
-    """The job of one request for vectors.
+def embed_call(face: Face, ask: EmbedRequest, options: Mapping[str, Any]) -> Call:
+    """The call of one request for vectors.
 
     Raises: UsageError for options of answers; ConfigError for a chain of several models; as `il.model`.
     """
     _check_options("embed", options)
-    job = job_of(face, Request(messages=(message_of(ask.inputs),)), None, options)
-    check_one_model(job.lanes)
-    return msgspec.structs.replace(job, operation="embeddings")
+    call = call_of(face, Request(messages=(message_of(ask.inputs),)), None, options)
+    check_one_model(call.targets)
+    return msgspec.structs.replace(call, operation="embeddings")
 
 
-def rerank_job(face: Face, ask: RerankRequest, options: Mapping[str, Any]) -> Job:
-    """The job of a rerank.
+def rerank_call(face: Face, ask: RerankRequest, options: Mapping[str, Any]) -> Call:
+    """The call of a rerank.
 
     Raises: UsageError for options of answers; as `il.model`.
     """
     _check_options("rerank", options)
-    job = job_of(face, Request(messages=(message_of((ask.query, *ask.documents)),)), None, options)
-    return msgspec.structs.replace(job, operation="rerank")
+    call = call_of(face, Request(messages=(message_of((ask.query, *ask.documents)),)), None, options)
+    return msgspec.structs.replace(call, operation="rerank")
 
 
 def _check_options(name: str, options: Mapping[str, Any]) -> None:
@@ -141,18 +141,18 @@ def message_of(inputs: Sequence[EmbedInput]) -> Message:
     return Message("user", tuple([TextPart(each) if isinstance(each, str) else each for each in inputs]))
 
 
-def with_inputs(job: Job, inputs: Sequence[EmbedInput]) -> Job:
-    """The job of some of the inputs."""
-    request = msgspec.structs.replace(job.request, messages=(message_of(inputs),))
-    return msgspec.structs.replace(job, request=request)
+def with_inputs(call: Call, inputs: Sequence[EmbedInput]) -> Call:
+    """The call of some of the inputs."""
+    request = msgspec.structs.replace(call.request, messages=(message_of(inputs),))
+    return msgspec.structs.replace(call, request=request)
 
 
-def inputs_of(job: Job) -> tuple[EmbedInput, ...]:
-    """The inputs as the job has them: hooks may have changed their words.
+def inputs_of(call: Call) -> tuple[EmbedInput, ...]:
+    """The inputs as the call has them: hooks may have changed their words.
 
     Raises: UsageError for a hook that has made something else of them.
     """
-    messages = job.request.messages
+    messages = call.request.messages
     parts = messages[0].parts if len(messages) == 1 else ()
     inputs: list[EmbedInput] = []
     for part in parts:
@@ -165,11 +165,12 @@ def inputs_of(job: Job) -> tuple[EmbedInput, ...]:
     return tuple(inputs)
 
 
-def check_one_model(lanes: Sequence[Lane]) -> None:
+def check_one_model(targets: Sequence[CallTarget]) -> None:
     """Raises: ConfigError for a chain that names several models: their vectors do not compare."""
     # Names of models without what says where they are: `models/x`, `openai/x` and `x:latest` are `x`.
     names = {
-        lane.endpoint.model.rpartition("/")[2].lower().removesuffix(":latest"): lane.endpoint.spec for lane in lanes
+        target.endpoint.model.rpartition("/")[2].lower().removesuffix(":latest"): target.endpoint.spec
+        for target in targets
     }
     if len(names) > 1:
         raise ConfigError(
@@ -181,13 +182,13 @@ def check_one_model(lanes: Sequence[Lane]) -> None:
 # In several requests
 
 
-def batches_of(job: Job, inputs: tuple[EmbedInput, ...]) -> list[Batch]:
+def batches_of(call: Call, inputs: tuple[EmbedInput, ...]) -> list[Batch]:
     """The inputs in as many requests as it takes, each within the bounds of every target."""
     most, tokens = 2_048, 300_000.0  # inputs, and about tokens, of one request
-    for lane in job.lanes:
-        form, quirks = get_embedding(lane.dialect.name), lane.endpoint.target.quirks
+    for target in call.targets:
+        form, quirks = get_embedding(target.dialect.name), target.endpoint.target.quirks
         if form is not None:
-            is_alone = form.takes_one is not None and form.takes_one(lane.endpoint.model)
+            is_alone = form.takes_one is not None and form.takes_one(target.endpoint.model)
             most = min(most, 1 if is_alone else quirks.embed_inputs or form.max_inputs)
             tokens = min(tokens, quirks.embed_tokens or form.max_tokens)
     tokens *= 0.8  # estimates miss
@@ -233,50 +234,50 @@ def combined(answers: Sequence[Response[Embeddings]]) -> Embeddings:
 # One request to one target
 
 
-def embedded(ask: EmbedRequest) -> Callable[[Job, Lane], Steps[Response[Any]]]:
-    """The attempt of a request for vectors; its inputs are those of the job."""
+def embedded(ask: EmbedRequest) -> Callable[[Call, CallTarget], Steps[Response[Any]]]:
+    """The attempt of a request for vectors; its inputs are those of the call."""
     return partial(_embedded, ask)
 
 
-def _embedded(ask: EmbedRequest, job: Job, lane: Lane) -> Steps[Response[Any]]:
+def _embedded(ask: EmbedRequest, call: Call, target: CallTarget) -> Steps[Response[Any]]:
     """The vectors that one target gives.
 
     Raises: UnsupportedError for a target that makes none; every `Error` but those of streams and chains.
     """
-    form = get_embedding(lane.dialect.name)
+    form = get_embedding(target.dialect.name)
     if form is None:
-        raise UnsupportedError(f"{lane.endpoint.spec} makes no vectors: {lane.dialect.name} has no embeddings")
-    inputs = inputs_of(job)
-    request = msgspec.structs.replace(ask, inputs=inputs, user=job.request.user, extra=job.request.extra)
-    options = encode_options(lane.endpoint.target, job.settings, stream=False)
-    encoded = settled(form.encode_request(request, options), job, lane, ())
-    reply: HttpReply = yield fetching(job, lane, encoded)
+        raise UnsupportedError(f"{target.endpoint.spec} makes no vectors: {target.dialect.name} has no embeddings")
+    inputs = inputs_of(call)
+    request = msgspec.structs.replace(ask, inputs=inputs, user=call.request.user, extra=call.request.extra)
+    options = encode_options(target.endpoint.target, call.settings, stream=False)
+    encoded = settled(form.encode_request(request, options), call, target, ())
+    reply: HttpReply = yield fetching(call, target, encoded)
 
     def decode(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         vectors = form.decode_response(reply, context)
         if len(vectors.packed) != len(inputs):
             raise DecodeError(
-                f"{lane.endpoint.spec} gave {len(vectors.packed)} vectors for {len(inputs)} texts", path="/data"
+                f"{target.endpoint.spec} gave {len(vectors.packed)} vectors for {len(inputs)} texts", path="/data"
             )
         sizes = {len(each) if isinstance(each, list) else len(each) // 4 for each in vectors.packed}
         if len(sizes) > 1:
-            raise DecodeError(f"{lane.endpoint.spec} gave vectors of several dimensions", path="/data")
+            raise DecodeError(f"{target.endpoint.spec} gave vectors of several dimensions", path="/data")
         if 0 in sizes:
-            raise DecodeError(f"{lane.endpoint.spec} gave vectors without numbers", path="/data")
+            raise DecodeError(f"{target.endpoint.spec} gave vectors without numbers", path="/data")
         if any([max(each) > _LARGEST or min(each) < -_LARGEST for each in vectors.packed if isinstance(each, list)]):
-            raise DecodeError(f"{lane.endpoint.spec} gave a number that no 32-bit float can hold", path="/data")
+            raise DecodeError(f"{target.endpoint.spec} gave a number that no 32-bit float can hold", path="/data")
         return _receipt(vectors, vectors.usage, vectors.wire_model, vectors.changes)
 
     if len(reply.body) <= _HEAVY_BYTES or not 200 <= reply.status < 300:
-        return answered(job, lane, encoded, reply, decode)
-    outcome = yield Work(partial(_caught, decode, reply, context_of(job, lane, encoded)))
+        return answered(call, target, encoded, reply, decode)
+    outcome = yield Work(partial(_caught, decode, reply, context_of(call, target, encoded)))
 
     def decoded(*_: object) -> Response[Any]:
         if isinstance(outcome, WireError):
             raise outcome
         return outcome
 
-    return answered(job, lane, encoded, reply, decoded)
+    return answered(call, target, encoded, reply, decoded)
 
 
 def _caught(
@@ -294,37 +295,37 @@ def _receipt(output: Any, usage: Usage, wire_model: str | None, changes: tuple[C
     return Response(finish_reason="stop", usage=usage, wire_model=wire_model, changes=changes, output=output)
 
 
-def ranked(ask: RerankRequest) -> Callable[[Job, Lane], Steps[Response[Any]]]:
-    """The attempt of a rerank; its query and documents are those of the job."""
+def ranked(ask: RerankRequest) -> Callable[[Call, CallTarget], Steps[Response[Any]]]:
+    """The attempt of a rerank; its query and documents are those of the call."""
     return partial(_ranked, ask)
 
 
-def _ranked(ask: RerankRequest, job: Job, lane: Lane) -> Steps[Response[Any]]:
+def _ranked(ask: RerankRequest, call: Call, target: CallTarget) -> Steps[Response[Any]]:
     """The order that one target gives.
 
     Raises: as `_embedded`.
     """
-    form = get_reranking(lane.dialect.name)
+    form = get_reranking(target.dialect.name)
     if form is None:
-        raise UnsupportedError(f"{lane.endpoint.spec} ranks no documents: {lane.dialect.name} has no rerank")
-    query, *documents = [str(each) for each in inputs_of(job)]
-    request = msgspec.structs.replace(ask, query=query, documents=tuple(documents), extra=job.request.extra)
-    options = encode_options(lane.endpoint.target, job.settings, stream=False)
-    encoded = settled(form.encode_request(request, options), job, lane, ())
-    reply = yield fetching(job, lane, encoded)
+        raise UnsupportedError(f"{target.endpoint.spec} ranks no documents: {target.dialect.name} has no rerank")
+    query, *documents = [str(each) for each in inputs_of(call)]
+    request = msgspec.structs.replace(ask, query=query, documents=tuple(documents), extra=call.request.extra)
+    options = encode_options(target.endpoint.target, call.settings, stream=False)
+    encoded = settled(form.encode_request(request, options), call, target, ())
+    reply = yield fetching(call, target, encoded)
 
     def decode(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         ranking = form.decode_response(reply, context)
         results: list[Ranked] = []
         for each in ranking.results:
             if each.index >= len(documents):
-                spec, number = lane.endpoint.spec, len(documents)
+                spec, number = target.endpoint.spec, len(documents)
                 raise DecodeError(f"{spec} ranks document {each.index} of {number}", path="/results")
             results.append(msgspec.structs.replace(each, document=documents[each.index]))
         ranking = msgspec.structs.replace(ranking, results=tuple(results[: ask.top_n]))
         return _receipt(ranking, ranking.usage, ranking.wire_model, ranking.changes)
 
-    return answered(job, lane, encoded, reply, decode)
+    return answered(call, target, encoded, reply, decode)
 
 
 def ranking_of(answer: Response[Ranking]) -> Ranking:

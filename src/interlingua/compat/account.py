@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from interlingua.client.face import Face, job_of
+from interlingua.client.face import Face, call_of
 from interlingua.client.options import Settings, settle
 from interlingua.errors import UnknownModelError, UsageError
 from interlingua.providers.rows import ROWS
@@ -26,7 +26,7 @@ from interlingua.transport.base import Timeouts
 from interlingua.wire.http import Headers
 
 if TYPE_CHECKING:
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.types.request import Request
 
 __all__ = ["Account", "Key", "account_of", "headers_of", "refuse", "retries_of", "timeouts_of"]
@@ -113,8 +113,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     retries: int | None = None
     """How often a target is asked again after a failure that may pass; None leaves it to us."""
 
-    def job(self, dialect: str, model: str, request: Request, output: object = None) -> Job:
-        """The job of one call whose body was in `dialect`.
+    def call(self, dialect: str, model: str, request: Request, output: object = None) -> Call:
+        """The call as a value, whose body was in `dialect`.
 
         Raises: UsageError and its kinds for what cannot be asked, and for a key that would go to another provider.
         """
@@ -140,24 +140,24 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
             registry = Registry({})
             registry.register_provider(row, key=key)
             face = Face(f"{_SERVER}/{model}", settings, registry=registry)
-            return job_of(face, request.messages, None, {}, output)
+            return call_of(face, request.messages, None, {}, output)
         # Names without a provider are aliases, or OpenAI's.
         names = [name.strip() for name in model.split(",")]
         spec = ",".join([name if "/" in name or _is_alias(name) else f"{_HOSTS[dialect]}/{name}" for name in names])
-        job = job_of(Face(spec, settings), request.messages, None, {}, output)
-        return job if self.api_key is None else replace(job, lanes=self._keyed(job.lanes, self.api_key))
+        call = call_of(Face(spec, settings), request.messages, None, {}, output)
+        return call if self.api_key is None else replace(call, targets=self._keyed(call.targets, self.api_key))
 
-    def _keyed(self, lanes: tuple[Lane, ...], key: Secret) -> tuple[Lane, ...]:
+    def _keyed(self, targets: tuple[CallTarget, ...], key: Secret) -> tuple[CallTarget, ...]:
         own = self.own
-        if own is None and len({lane.endpoint.provider for lane in lanes}) > 1:
+        if own is None and len({target.endpoint.provider for target in targets}) > 1:
             raise UsageError("api_key is one key and the chain has several providers: give each its variable instead")
-        for lane in lanes:
-            if own is not None and lane.endpoint.provider not in own:
+        for target in targets:
+            if own is not None and target.endpoint.provider not in own:
                 raise UsageError(
-                    f"api_key is OpenAI's and {lane.endpoint.spec} is not: leave it out, and the key comes from the "
+                    f"api_key is OpenAI's and {target.endpoint.spec} is not: leave it out, and the key comes from the "
                     "variable that `il providers` names; base_url= says when the key is another server's"
                 )
-        return tuple([replace(lane, endpoint=replace(lane.endpoint, credential=key)) for lane in lanes])
+        return tuple([replace(target, endpoint=replace(target.endpoint, credential=key)) for target in targets])
 
 
 _SERVER = "openai-compatible"

@@ -1,6 +1,6 @@
 """One call from a body in the caller's dialect to an answer in it; written once for both faces.
 
-Strategy: the dialect's server role reads the body and writes the answer, the client's job lies between them.
+Strategy: the dialect's server role reads the body and writes the answer, the client's call lies between them.
 
 Rules
 - A body may hold the objects that earlier answers gave, and pydantic models; a member that is None is not said.
@@ -27,7 +27,7 @@ from interlingua.wire.json import decode_any, encode
 from interlingua.wire.sse import SseDecoder
 
 if TYPE_CHECKING:
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.values import Call
     from interlingua.compat.account import Account
     from interlingua.dialects._contract import Dialect, StreamEncoder
     from interlingua.types.change import Change
@@ -42,8 +42,8 @@ Members: TypeAlias = dict[str, Any]
 class PreparedCall(NamedTuple):
     """One call, read."""
 
-    job: Job
-    """The job of the client."""
+    call: Call
+    """The call of the client."""
     dialect: Dialect
     """The caller's dialect."""
     context: ServerContext
@@ -64,7 +64,7 @@ def ask(name: str, members: Mapping[str, object], account: Account, output: obje
     wants_usage = isinstance(options, Mapping) and cast("Mapping[str, object]", options).get("include_usage") is True
     with_usage = name != "openai-chat" or wants_usage
     context = ServerContext(created=int(time.time()), make_id=answer_ids(name), stream_usage=with_usage)
-    return PreparedCall(account.job(name, decoded.model, decoded.request, output), dialect, context, decoded.changes)
+    return PreparedCall(account.call(name, decoded.model, decoded.request, output), dialect, context, decoded.changes)
 
 
 def body_of(members: Mapping[str, object]) -> bytes:
@@ -80,7 +80,7 @@ def whole(prepared: PreparedCall, response: Response[Any]) -> tuple[Members, tup
     """The body of a whole answer, and every change on the way there and back."""
     changes: list[Change] = []
     context = msgspec.structs.replace(
-        prepared.context, source=source_of(prepared.job.lanes, response.model), changes=changes
+        prepared.context, source=source_of(prepared.call.targets, response.model), changes=changes
     )
     body = prepared.dialect.encode_response(response, context).body
     return cast("Members", decode_any(body)), (*prepared.changes, *response.changes, *changes)
@@ -109,7 +109,7 @@ class BodyWriter:
         if isinstance(event, StreamEnd):
             self.response = event.response
         if self._encoder is None:
-            source = source_of(self._call.job.lanes, event.model if isinstance(event, StreamStart) else "")
+            source = source_of(self._call.call.targets, event.model if isinstance(event, StreamStart) else "")
             context = msgspec.structs.replace(self._call.context, source=source, changes=self._changes)
             self._encoder = self._call.dialect.stream_encoder(context)
         frames = self._frames.feed(self._encoder.encode(event))

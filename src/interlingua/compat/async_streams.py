@@ -27,7 +27,7 @@ class AsyncStream(BodyStream[B]):
     def __init__(self, prepared: PreparedCall, kind: type[B]) -> None:
         """A stream that `open` is still to be awaited of."""
         super().__init__(prepared, kind)
-        self._events: AsyncModelStream[Any] = AsyncModelStream(replace(prepared.job, tool_deltas=True))
+        self._events: AsyncModelStream[Any] = AsyncModelStream(replace(prepared.call, tool_deltas=True))
 
     async def open(self) -> Self:
         """The stream itself, its first content there.

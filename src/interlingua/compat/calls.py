@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from interlingua.client.call.core import call
+from interlingua.client.call.core import call_steps
 from interlingua.client.call.pump import carried_out
 from interlingua.compat.account import headers_of, refuse, timeouts_of
 from interlingua.compat.asking import ask, whole
@@ -71,14 +71,14 @@ def prepared_body(account: Account, members: Mapping[str, Any]) -> tuple[Account
 
 def answered(prepared: PreparedCall, kind: type[A]) -> A:
     """The whole answer."""
-    return _made(prepared, kind, carried_out(call(prepared.job)))
+    return _made(prepared, kind, carried_out(call_steps(prepared.call)))
 
 
 async def answered_async(prepared: PreparedCall, kind: type[A]) -> A:
     """The whole answer."""
     from interlingua.client.aio.pump import carried_out as carried_out_async  # who blocks needs no event loop
 
-    return _made(prepared, kind, await carried_out_async(call(prepared.job)))
+    return _made(prepared, kind, await carried_out_async(call_steps(prepared.call)))
 
 
 def _made(prepared: PreparedCall, kind: type[A], response: Response[Any]) -> A:

@@ -25,7 +25,7 @@ from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode_any
 
 if TYPE_CHECKING:
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.values import Call
     from interlingua.compat.account import Account
     from interlingua.dialects._vectors import DecodedEmbed, EmbedDialect
     from interlingua.types.change import Change
@@ -75,7 +75,7 @@ class CreateEmbeddingResponse(Answer):
 class _Asked(NamedTuple):
     """One request for vectors, read."""
 
-    job: Job
+    call: Call
     form: EmbedDialect
     decoded: DecodedEmbed
 
@@ -88,7 +88,7 @@ def embeddings(account: Account, members: Mapping[str, Any]) -> CreateEmbeddingR
     from interlingua.client.embed import gathered
 
     prepared = _prepare(account, members)
-    return _made(prepared, gathered(prepared.job, inputs_of(prepared.job), embedded(prepared.decoded.request)))
+    return _made(prepared, gathered(prepared.call, inputs_of(prepared.call), embedded(prepared.decoded.request)))
 
 
 async def embeddings_async(account: Account, members: Mapping[str, Any]) -> CreateEmbeddingResponse:
@@ -96,7 +96,7 @@ async def embeddings_async(account: Account, members: Mapping[str, Any]) -> Crea
     from interlingua.client.aio.embed import gathered  # who blocks needs no event loop
 
     prepared = _prepare(account, members)
-    return _made(prepared, await gathered(prepared.job, inputs_of(prepared.job), embedded(prepared.decoded.request)))
+    return _made(prepared, await gathered(prepared.call, inputs_of(prepared.call), embedded(prepared.decoded.request)))
 
 
 def _prepare(account: Account, members: Mapping[str, Any]) -> _Asked:
@@ -106,9 +106,9 @@ def _prepare(account: Account, members: Mapping[str, Any]) -> _Asked:
     decoded = form.decode_request(HttpRequest(url="https://localhost/v1/embeddings", body=body_of(body)))
     ask = decoded.request
     request = Request(messages=(message_of(ask.inputs),), user=ask.user, extra=ask.extra)
-    job = account.job(CHAT, decoded.model, request)
-    check_one_model(job.lanes)
-    return _Asked(replace(job, operation="embeddings"), form, decoded)
+    call = account.call(CHAT, decoded.model, request)
+    check_one_model(call.targets)
+    return _Asked(replace(call, operation="embeddings"), form, decoded)
 
 
 def _made(prepared: _Asked, answers: list[Response[Embeddings]]) -> CreateEmbeddingResponse:

@@ -58,7 +58,7 @@ class Stream(BodyStream[B]):
         Raises: whatever goes wrong before the first content.
         """
         super().__init__(prepared, kind)
-        self._events: ModelStream[Any] = ModelStream(replace(prepared.job, tool_deltas=True))
+        self._events: ModelStream[Any] = ModelStream(replace(prepared.call, tool_deltas=True))
         self._events.open()
 
     def __iter__(self) -> Self:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlingua.errors import UsageError
 from interlingua.gateway.http import GatewayRequest
-from interlingua.gateway.serving.arriving import Arriving
+from interlingua.gateway.serving.intake import RequestIntake
 from interlingua.gateway.serving.writer import field
 from interlingua.gateway.sockets.asgi import serve_socket
 
@@ -67,36 +67,36 @@ class GatewayApp:
             request = _head(scope)
             length = request.header("content-length") or ""
             announced_bytes = int(length[:20]) if length.isascii() and length.isdecimal() else 0
-            arriving = Arriving(self.gateway, request, announced_bytes)
+            intake = RequestIntake(self.gateway, request, announced_bytes)
             try:
-                await self._answer(arriving, receive, send)
+                await self._answer(intake, receive, send)
             finally:
-                arriving.done()
+                intake.done()
         elif scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "websocket":
             await serve_socket(self.gateway, _head(scope), scope.get("extensions") or {}, receive, send)
 
-    async def _answer(self, arriving: Arriving, receive: Receive, send: Send) -> None:
-        while arriving.refusal is None:
+    async def _answer(self, intake: RequestIntake, receive: Receive, send: Send) -> None:
+        while intake.refusal is None:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return
             if data := message.get("body", b""):
-                arriving.feed(data)
-                while arriving.is_behind:
+                intake.feed(data)
+                while intake.is_behind:
                     await asyncio.sleep(0)
-                    arriving.go_on()
+                    intake.go_on()
             if not message.get("more_body", False):
-                arriving.end()
+                intake.end()
                 break
-        entry = arriving.request.entry
-        if arriving.refusal is not None:
-            await _send(send, arriving.refusal, entry)
+        entry = intake.request.entry
+        if intake.refusal is not None:
+            await _send(send, intake.refusal, entry)
             return
         with suppress(_ClientLeft):
             async with _Presence(receive):
-                reply = await self.gateway.answer(arriving.request)
+                reply = await self.gateway.answer(intake.request)
                 await _send(send, reply, entry, self.gateway.settings.keep_alive_s)
 
     async def _live(self, receive: Receive, send: Send) -> None:

@@ -38,8 +38,8 @@ from interlingua.gateway.serving.receiving import Receiving
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.gateway.state.latest import latest_responses
 from interlingua.gateway.state.ownership import Ownership
+from interlingua.gateway.state.reasoning_store import ReasoningStore, memory_reasoning_store
 from interlingua.gateway.state.stored import StoredResponses, memory_responses
-from interlingua.gateway.state.vault import Vault, memory_vault
 from interlingua.registry.resolve import default_registry
 from interlingua.transport.override import tapped
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.records.metrics import Metrics
     from interlingua.gateway.records.record import Origin
     from interlingua.gateway.records.spans import Spans
-    from interlingua.gateway.serving.siblings import Siblings
+    from interlingua.gateway.serving.peers import Peers
     from interlingua.gateway.settings import GatewayKey
     from interlingua.gateway.state.store import MemoryStore
     from interlingua.gateway.state.stored import Held
@@ -78,7 +78,7 @@ class Gateway:
     """The counters of requests, where metrics are on."""
     spans: Spans | None = None
     """The maker of OpenTelemetry spans, where they are wanted."""
-    siblings: Siblings | None = None
+    peers: Peers | None = None
     """The other workers of the same gateway, where there are several."""
 
     own_hooks: tuple[Hook, ...]
@@ -129,7 +129,7 @@ class Gateway:
         """Whether it is about to end: what is under way is finished, and readiness says no."""
         self.is_ending: bool = False
         """Whether what is still under way is cut off: the time to finish is over."""
-        self.vault: Vault = memory_vault(clock)
+        self.reasoning_store: ReasoningStore = memory_reasoning_store(clock)
         """The reasoning store: state that clients' dialects have no room for."""
         self.stored: StoredResponses = memory_responses(clock)
         """Answers that clients go on from by their ids."""

@@ -22,10 +22,10 @@ from typing import TypeVar
 
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError
 from interlingua.routing.health import (
+    CircuitState,
     Mark,
     MemoryHealth,
     Operation,
-    Standing,
     TargetHealth,
     expires_s,
     step,
@@ -82,11 +82,11 @@ class FileHealth:
         """None: what others know has to be looked up."""
         del target
 
-    def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+    def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[CircuitState]:
         """How each target stands after its operation, in the same order."""
         return self._used(lambda connection: self._applied(connection, operations), self._memory.apply, operations)
 
-    async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+    async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[CircuitState]:
         """`apply`, in a thread."""
         from asyncio import to_thread  # only who awaits needs it
 
@@ -142,13 +142,15 @@ class FileHealth:
                     return result
         return otherwise(operations)
 
-    def _applied(self, connection: sqlite3.Connection, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
-        standings, changed = self._stepped(connection, operations)
+    def _applied(
+        self, connection: sqlite3.Connection, operations: Sequence[tuple[str, Operation]]
+    ) -> list[CircuitState]:
+        circuits, changed = self._stepped(connection, operations)
         if not changed:
-            return standings
+            return circuits
         connection.execute("BEGIN IMMEDIATE")
         try:
-            standings, changed = self._stepped(connection, operations)
+            circuits, changed = self._stepped(connection, operations)
             for target, mark in changed.items():
                 if mark is None:
                     connection.execute("DELETE FROM health WHERE target = ?", (target,))
@@ -161,11 +163,11 @@ class FileHealth:
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
-        return standings
+        return circuits
 
     def _stepped(
         self, connection: sqlite3.Connection, operations: Sequence[tuple[str, Operation]]
-    ) -> tuple[list[Standing], dict[str, Mark | None]]:
+    ) -> tuple[list[CircuitState], dict[str, Mark | None]]:
         """How the targets stand, and the marks that are to be written for that."""
         before: dict[str, Mark | None] = {}
         for target, _ in operations:
@@ -173,11 +175,11 @@ class FileHealth:
                 row = cursor.fetchone()
             before[target] = None if row is None else _mark(row[0])
         marks = dict(before)
-        standings: list[Standing] = []
+        circuits: list[CircuitState] = []
         for target, operation in operations:
-            marks[target], standing = step(marks[target], operation, self._clock())
-            standings.append(standing)
-        return standings, {target: mark for target, mark in marks.items() if mark != before[target]}
+            marks[target], circuit = step(marks[target], operation, self._clock())
+            circuits.append(circuit)
+        return circuits, {target: mark for target, mark in marks.items() if mark != before[target]}
 
     def _read_health(self, connection: sqlite3.Connection) -> dict[str, TargetHealth]:
         now_s = self._clock()

@@ -49,6 +49,7 @@ __all__ = [
     "THRESHOLD",
     "Admit",
     "Circuit",
+    "CircuitState",
     "Failed",
     "Fault",
     "HealthStore",
@@ -60,7 +61,6 @@ __all__ = [
     "Reason",
     "Resume",
     "Spared",
-    "Standing",
     "Succeeded",
     "Suspend",
     "TargetHealth",
@@ -216,7 +216,7 @@ class Mark(Struct, frozen=True, omit_defaults=True):
     """The records of single addresses and keys of it, none of which has any in turn."""
 
 
-class Standing(Struct, frozen=True):
+class CircuitState(Struct, frozen=True):
     """How a target stands after an operation."""
 
     state: State
@@ -286,11 +286,11 @@ class HealthStore(Protocol):
         """
         ...
 
-    def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+    def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[CircuitState]:
         """How each target stands after its operation, in the same order."""
         ...
 
-    async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+    async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[CircuitState]:
         """`apply`, awaited."""
         ...
 
@@ -310,21 +310,21 @@ class HealthStore(Protocol):
 # The transition
 
 
-def step(mark: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
+def step(mark: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, CircuitState]:
     """The mark after an operation, and how the target then stands."""
     current = _current_mark(mark, now_s)
     if not isinstance(operation, _OfTry) or not operation.identity:
         return _stepped(current, operation, now_s)
     identity = operation.identity
     before = None if current is None else current.identities.get(identity)
-    own, standing = _stepped(before, operation, now_s)
+    own, circuit = _stepped(before, operation, now_s)
     if current is not None and current.suspended:
-        standing = replace(_standing(current, now_s), failures=standing.failures, lacks=standing.lacks)
+        circuit = replace(_circuit(current, now_s), failures=circuit.failures, lacks=circuit.lacks)
         own = before if isinstance(operation, Admit) else own  # who is kept out takes no probe
-    return (current if own is before else _with_identity(current or Mark(), identity, own, now_s)), standing
+    return (current if own is before else _with_identity(current or Mark(), identity, own, now_s)), circuit
 
 
-def _stepped(current: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
+def _stepped(current: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, CircuitState]:
     """The mark of one identity, or of the target as a whole, after an operation, and how it then stands."""
     match operation:
         case Look():
@@ -352,7 +352,7 @@ def _stepped(current: Mark | None, operation: Operation, now_s: float) -> tuple[
             after = _current_mark(after, now_s)
         case Resume():
             after = None
-    return after, _standing(after, now_s)
+    return after, _circuit(after, now_s)
 
 
 def expires_s(mark: Mark) -> float | None:
@@ -376,10 +376,10 @@ def target_health(mark: Mark | None, now_s: float) -> TargetHealth | None:
 
 
 def _health_of_mark(mark: Mark, identity: str, now_s: float) -> TargetHealth:
-    standing = _standing(mark, now_s)
-    lacks = tuple(sorted(standing.lacks))
+    circuit = _circuit(mark, now_s)
+    lacks = tuple(sorted(circuit.lacks))
     return TargetHealth(
-        standing.state, standing.wait_s, standing.reason, standing.failures, standing.error, lacks, identity
+        circuit.state, circuit.wait_s, circuit.reason, circuit.failures, circuit.error, lacks, identity
     )  # fmt: skip
 
 
@@ -419,12 +419,12 @@ def _is_empty(mark: Mark) -> bool:
     return not (has_own or mark.lacks or mark.identities)
 
 
-def _standing(mark: Mark | None, now_s: float, *, probe: bool = False) -> Standing:
+def _circuit(mark: Mark | None, now_s: float, *, probe: bool = False) -> CircuitState:
     if mark is None:
-        return Standing("open", now_s)
+        return CircuitState("open", now_s)
     state, wait_s = _state(mark, now_s)
     reason = "suspended" if state == "suspended" else mark.reason
-    return Standing(
+    return CircuitState(
         "probe" if probe else state, now_s, None if probe else wait_s, reason, mark.failures, mark.error,
         frozenset(mark.lacks),
     )  # fmt: skip
@@ -440,12 +440,12 @@ def _state(mark: Mark, now_s: float) -> tuple[State, float | None]:
     return ("benched", closed_until_s - now_s) if now_s < closed_until_s else ("half_open", None)
 
 
-def _admit(mark: Mark | None, lease_s: float, now_s: float) -> tuple[Mark | None, Standing]:
-    standing = _standing(mark, now_s)
-    if mark is None or standing.state != "half_open":
-        return mark, standing
+def _admit(mark: Mark | None, lease_s: float, now_s: float) -> tuple[Mark | None, CircuitState]:
+    circuit = _circuit(mark, now_s)
+    if mark is None or circuit.state != "half_open":
+        return mark, circuit
     probed = replace(mark, probe_until_s=now_s + lease_s, seen_s=now_s)
-    return probed, _standing(probed, now_s, probe=True)
+    return probed, _circuit(probed, now_s, probe=True)
 
 
 def _failed(mark: Mark, failure: Failed, now_s: float) -> Mark:
@@ -516,15 +516,15 @@ class MemoryHealth:
         """The time, where nothing is known against a target."""
         return None if target in self._marks else self._clock()
 
-    def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+    def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[CircuitState]:
         """How each target stands after its operation, in the same order."""
         if not self._marks and all([type(operation) in _HARMLESS for _, operation in operations]):
             now_s = self._clock()
-            return [Standing("open", now_s) for _ in operations]
+            return [CircuitState("open", now_s) for _ in operations]
         with self._lock:
             return [self._step(target, operation) for target, operation in operations]
 
-    async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+    async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[CircuitState]:
         """`apply`; it never waits."""
         return self.apply(operations)
 
@@ -542,16 +542,16 @@ class MemoryHealth:
     def close(self) -> None:
         """Nothing is open."""
 
-    def _step(self, target: str, operation: Operation) -> Standing:
+    def _step(self, target: str, operation: Operation) -> CircuitState:
         before = self._marks.get(target)
-        after, standing = step(before, operation, self._clock())
+        after, circuit = step(before, operation, self._clock())
         if after is None:
             self._marks.pop(target, None)
         elif after is not before:
             self._marks[target] = after
             if len(self._marks) > MAX_TARGETS:
                 self._make_room(target)
-        return standing
+        return circuit
 
     def _make_room(self, newest: str) -> None:
         """Forget what is over, else the oldest mark that no person made."""

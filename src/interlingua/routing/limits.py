@@ -327,9 +327,9 @@ class Limiter:
         with gate.lock:
             if (ticket := gate.try_now(tokens)) is not None:
                 return ticket
-        bell = allocate_lock()
-        bell.acquire()
-        waiter = self._waiter(target, tokens, within_s, lambda: _ring(bell))
+        wakeup = allocate_lock()
+        wakeup.acquire()
+        waiter = self._waiter(target, tokens, within_s, lambda: _ring(wakeup))
         try:
             with gate.lock:
                 gate.join(waiter)
@@ -338,7 +338,7 @@ class Limiter:
                     turn = gate.turn(waiter)
                 if isinstance(turn, Ticket):
                     return turn
-                bell.acquire(timeout=turn)
+                wakeup.acquire(timeout=turn)
         except BaseException:
             with gate.lock:
                 gate.go(waiter)
@@ -348,10 +348,10 @@ class Limiter:
         with gate.lock:
             if (ticket := gate.try_now(tokens)) is not None:
                 return ticket
-        from interlingua.routing.bell import Bell  # asyncio is loaded for who waits on it
+        from interlingua.routing.wakeup import Wakeup  # asyncio is loaded for who waits on it
 
-        bell = Bell()
-        waiter = self._waiter(target, tokens, within_s, bell.ring)
+        wakeup = Wakeup()
+        waiter = self._waiter(target, tokens, within_s, wakeup.ring)
         try:
             with gate.lock:
                 gate.join(waiter)
@@ -360,7 +360,7 @@ class Limiter:
                     turn = gate.turn(waiter)
                 if isinstance(turn, Ticket):
                     return turn
-                await bell.wait(turn)
+                await wakeup.wait(turn)
         except BaseException:
             with gate.lock:
                 gate.go(waiter)
@@ -394,7 +394,7 @@ class Limiter:
         self._gate_cache = ByteCache[str, Gate | None](_MAX_FOUND_BYTES)
 
 
-def _ring(bell: LockType) -> None:
+def _ring(wakeup: LockType) -> None:
     """Wake who waits for a lock; one that is awake already is not woken again."""
     with suppress(RuntimeError):
-        bell.release()
+        wakeup.release()

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.routing.commands import LinkGone, Listed, Read, Swap
 from interlingua.routing.health import (
+    CircuitState,
     Mark,
     MemoryHealth,
     Operation,
-    Standing,
     TargetHealth,
     expires_s,
     step,
@@ -67,14 +67,14 @@ class SharedHealth:
         """None: what others know has to be looked up."""
         del target
 
-    def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+    def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[CircuitState]:
         """How each target stands after its operation, in the same order."""
         try:
             return self.link.run(self._applied(operations))
         except LinkGone:
             return self._memory.apply(operations)
 
-    async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+    async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[CircuitState]:
         """`apply`, awaited."""
         try:
             return await self.link.run_async(self._applied(operations))
@@ -95,20 +95,20 @@ class SharedHealth:
         except LinkGone:
             return self._memory.snapshot()
 
-    def _applied(self, operations: Sequence[tuple[str, Operation]]) -> Steps[list[Standing]]:
+    def _applied(self, operations: Sequence[tuple[str, Operation]]) -> Steps[list[CircuitState]]:
         places: dict[str, list[int]] = {}
         for place, (target, _) in enumerate(operations):
             places.setdefault(target, []).append(place)
         pending = list(places)
         (values,) = yield [Read(tuple([self._key(target) for target in pending]))]
         stored: dict[str, bytes] = {target: value or b"" for target, value in zip(pending, values, strict=True)}
-        standings: dict[int, Standing] = {}
+        circuits: dict[int, CircuitState] = {}
         for _ in range(MAX_TRIES):
             swaps: dict[str, Command] = {}
             for target in pending:
                 mark = _read(stored[target])
                 for place in places[target]:
-                    mark, standings[place] = step(mark, operations[place][1], self._clock())
+                    mark, circuits[place] = step(mark, operations[place][1], self._clock())
                 after = b"" if mark is None else encode(mark)
                 if after != stored[target]:
                     end_s = None if mark is None else expires_s(mark)
@@ -120,7 +120,7 @@ class SharedHealth:
             replies = yield list(swaps.values())
             stored |= {target: reply[0] for target, reply in zip(swaps, replies, strict=True) if reply != 1}
             pending = [target for target, reply in zip(swaps, replies, strict=True) if reply != 1]
-        return [standings[place] for place in range(len(operations))]
+        return [circuits[place] for place in range(len(operations))]
 
     def _read_health(self) -> Steps[dict[str, TargetHealth]]:
         now_ms = int(self._clock() * 1000)

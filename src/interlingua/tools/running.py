@@ -9,7 +9,7 @@ Rules
 - A function that takes too long cannot be stopped: its result is an error, its thread is left to end by itself, does
   not hold up the end of the program, and what it gives later is dropped.
 - SystemExit and KeyboardInterrupt of a handler are raised in the calling thread; coroutines that still run are
-  cancelled then, and so they are when nobody waits for the calling thread any more (`halting`).
+  cancelled then, and so they are when nobody waits for the calling thread any more (`cancellation`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
+from interlingua.tools.cancellation import HALT
 from interlingua.tools.face import Work
-from interlingua.tools.halting import HALT
 from interlingua.tools.listening import OnProgress, tell
 from interlingua.tools.outcome import answered, failed, is_cancelled, timed_out
 from interlingua.tools.progress import LISTENER
@@ -68,9 +68,9 @@ def run_all(
         if isinstance(first, ToolResult):
             ended[place] = first
         else:
-            ended = _Crew({place: first}, at_once, on_progress).run()
+            ended = _TaskGroup({place: first}, at_once, on_progress).run()
     elif works:
-        ended = _Crew(works, at_once, on_progress).run()
+        ended = _TaskGroup(works, at_once, on_progress).run()
     return tuple([step if isinstance(step, ToolResult) else ended[place] for place, step in enumerate(steps)])
 
 
@@ -148,7 +148,7 @@ class _Hand:
             return runner.run(wait())
 
 
-class _Crew:
+class _TaskGroup:
     """The threads of one step, seen from the calling thread."""
 
     def __init__(self, works: dict[int, Work], at_once: int, on_progress: OnProgress | None) -> None:

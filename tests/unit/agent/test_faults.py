@@ -14,7 +14,7 @@ import pytest
 import interlingua as il
 from interlingua import aio
 from interlingua.testing import FakeModel, no_network, tool_call, use
-from interlingua.tools.halting import HALT, Halt
+from interlingua.tools.cancellation import HALT, Halt
 from tests.support.agents import BLOCKING, FACES, AgentFace, call, get_weather, played
 
 both = pytest.mark.parametrize("face", FACES, ids=repr)

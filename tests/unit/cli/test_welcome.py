@@ -77,7 +77,7 @@ async def test_keys_are_told_with_their_place_and_what_may_surprise(tmp_path: Pa
 async def test_what_workers_share_is_told(tmp_path: Path) -> None:
     """With a database of keys their limits and budgets, without it nothing."""
     path = str(tmp_path / "keys.sqlite")
-    more = "; --state redis://… or postgresql://… shares health, vault and stored responses"
+    more = "; --state redis://… or postgresql://… shares health, reasoning and responses"
     assert _said(Gateway(registry=Registry({})), 3) == ["3 workers", f"shared by them: nothing{more}"]
     kept = Gateway(GatewaySettings(key_file=path), registry=Registry({}))
     assert _said(kept, 3, state="file:/s") == [
@@ -98,7 +98,7 @@ def test_in_redis_everything_is_for_all_replicas(monkeypatch: pytest.MonkeyPatch
     assert _said(gateway, 2) == [
         "keys: 1 of the file and flags, 0 made by `il keys`",
         "limits, budgets and usage of keys: in redis://127.0.0.1:1/0, for all replicas",
-        "health and limits of targets, vault, stored responses: in redis://127.0.0.1:1/0, for all replicas",
+        "health and limits of targets, reasoning store, stored responses: in redis://127.0.0.1:1/0, for all replicas",
         "limits towards targets: openai/*",
         "2 workers",
     ]

@@ -11,11 +11,11 @@ import interlingua as il
 from interlingua import aio
 from interlingua.client.aio.embed import gathered as gathered_async
 from interlingua.client.call.effect import Steps
-from interlingua.client.call.job import Job, Lane
+from interlingua.client.call.values import Call, CallTarget
 from interlingua.client.embed import check_embed, gathered
 from interlingua.client.face import Face
 from interlingua.client.hooks.cache import ResponseCache
-from interlingua.client.vectors import embed_job
+from interlingua.client.vectors import embed_call
 from interlingua.testing import FakeModel, no_network, use
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
@@ -303,18 +303,18 @@ async def test_a_deadline_is_that_of_all_requests_together() -> None:
     """Of 10 seconds each request has what those before it have left; a clock tells four seconds for each."""
     passed, left = [0.0], list[float | None]()
 
-    def attempt(job: Job, lane: Lane) -> Steps[il.Response[Any]]:
-        del lane
-        left.append(job.settings.timeouts.total_s)
+    def attempt(call: Call, target: CallTarget) -> Steps[il.Response[Any]]:
+        del target
+        left.append(call.settings.timeouts.total_s)
         passed[0] += 4.0
         return il.Response(output=il.Embeddings(packed=([1.0],)))
         yield
 
     registry = il.Registry({"LLM_WORK": f"{WORK}&embed_inputs=1"})
     ask = check_embed(["a", "b", "c", "d"], None, None, 1)
-    job = embed_job(Face("work/m", registry=registry), ask, {"timeout_s": 10.0})
-    job = replace(job, clock=lambda: passed[0])
-    assert len(gathered(job, ask.inputs, attempt, 1)) == 4
+    call = embed_call(Face("work/m", registry=registry), ask, {"timeout_s": 10.0})
+    call = replace(call, clock=lambda: passed[0])
+    assert len(gathered(call, ask.inputs, attempt, 1)) == 4
     passed[0] = 0.0
-    assert len(await gathered_async(job, ask.inputs, attempt, 1)) == 4
+    assert len(await gathered_async(call, ask.inputs, attempt, 1)) == 4
     assert left == [10.0, 6.0, 2.0, 0.001] * 2

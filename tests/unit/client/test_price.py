@@ -12,7 +12,7 @@ import pytest
 import interlingua as il
 from interlingua.client import price as cost
 from interlingua.client.face import Face as PlainFace
-from interlingua.client.face import job_of
+from interlingua.client.face import call_of
 from interlingua.providers.price import Price, cost_usd
 from interlingua.registry import prices as pricing
 from interlingua.registry.resolve import Registry
@@ -238,14 +238,14 @@ def test_r68_the_price_of_a_batch(spec: str, share: float, monkeypatch: pytest.M
     pytest.importorskip("genai_prices")
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MISTRAL_API_KEY"):
         monkeypatch.setenv(name, KEY)
-    job = job_of(PlainFace(spec), "Hi", None, {})
+    call = call_of(PlainFace(spec), "Hi", None, {})
     response = il.Response(usage=il.Usage(input_tokens=1_000_000, output_tokens=1_000_000))
-    usual = cost.cost_of(job, job.lanes[0], response)
-    batched = cost.cost_of(msgspec.structs.replace(job, is_batched=True), job.lanes[0], response)
+    usual = cost.cost_of(call, call.targets[0], response)
+    batched = cost.cost_of(msgspec.structs.replace(call, is_batched=True), call.targets[0], response)
     assert usual is not None
     assert batched == pytest.approx(usual * share)
-    unknown = job_of(PlainFace("openai/nobody-knows-it"), "Hi", None, {})
-    assert cost.cost_of(msgspec.structs.replace(unknown, is_batched=True), unknown.lanes[0], response) is None
+    unknown = call_of(PlainFace("openai/nobody-knows-it"), "Hi", None, {})
+    assert cost.cost_of(msgspec.structs.replace(unknown, is_batched=True), unknown.targets[0], response) is None
 
 
 def test_r68_the_lists_price_of_a_batch_goes_before_the_half(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,6 +253,6 @@ def test_r68_the_lists_price_of_a_batch_goes_before_the_half(monkeypatch: pytest
     pytest.importorskip("genai_prices")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr(cost, "BATCH_SHARE", 0.0)
-    job = msgspec.structs.replace(job_of(PlainFace("openai/gpt-4.1"), "Hi", None, {}), is_batched=True)
+    call = msgspec.structs.replace(call_of(PlainFace("openai/gpt-4.1"), "Hi", None, {}), is_batched=True)
     response = il.Response(usage=il.Usage(input_tokens=1_000_000, output_tokens=1_000_000))
-    assert cost.cost_of(job, job.lanes[0], response) == pytest.approx(1.0 + 4.0)
+    assert cost.cost_of(call, call.targets[0], response) == pytest.approx(1.0 + 4.0)

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 import interlingua as il
-from interlingua.client.call.core import DRAIN_S, GRACE_S, Outcome, stream
+from interlingua.client.call.core import DRAIN_S, GRACE_S, Outcome, stream_steps
 from interlingua.client.call.effect import Open, Read
-from interlingua.client.call.job import Job, Lane
+from interlingua.client.call.values import Call, CallTarget
 from interlingua.client.options import Settings
 from interlingua.dialects.table import get_dialect
 from interlingua.registry.resolve import placeholder
@@ -426,14 +426,14 @@ def test_typed_output_of_a_stream(face: Face) -> None:
 
 def _steps(now: list[float]) -> Any:
     endpoint = placeholder("x/y")
-    job = Job(
+    call = Call(
         il.Request(messages=(il.user("Hi"),)),
         Settings(),
-        (Lane(endpoint, get_dialect(endpoint.dialect)),),
+        (CallTarget(endpoint, get_dialect(endpoint.dialect)),),
         lambda: now[0],
         with_credential=False,
     )
-    return stream(job, Outcome())
+    return stream_steps(call, Outcome())
 
 
 class _Head(msgspec.Struct):

@@ -34,10 +34,10 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def _lane(account: Account, model: str, dialect: str = "openai-chat") -> Any:
+def _target(account: Account, model: str, dialect: str = "openai-chat") -> Any:
     members = {"messages": HI} if dialect == "openai-chat" else {"input": "Hi"}
-    [lane] = ask(dialect, {"model": model, **members}, account).job.lanes
-    return lane
+    [target] = ask(dialect, {"model": model, **members}, account).call.targets
+    return target
 
 
 # Arguments of a client
@@ -45,39 +45,39 @@ def _lane(account: Account, model: str, dialect: str = "openai-chat") -> Any:
 
 def test_a_bare_name_is_openai_s() -> None:
     """A name without a provider goes to OpenAI in the dialect of the body; an alias and a spec are what they are."""
-    assert _lane(Account(), "gpt-5.2").endpoint.spec == "openai-chat/gpt-5.2"
-    assert _lane(Account(), "gpt-5.2", "openai-responses").endpoint.spec == "openai/gpt-5.2"
-    assert _lane(Account(), "anthropic/claude-opus-5").endpoint.spec == "anthropic/claude-opus-5"
+    assert _target(Account(), "gpt-5.2").endpoint.spec == "openai-chat/gpt-5.2"
+    assert _target(Account(), "gpt-5.2", "openai-responses").endpoint.spec == "openai/gpt-5.2"
+    assert _target(Account(), "anthropic/claude-opus-5").endpoint.spec == "anthropic/claude-opus-5"
 
 
 def test_an_alias_stays_an_alias(monkeypatch: pytest.MonkeyPatch) -> None:
     """What an environment calls `smart` is that."""
     monkeypatch.setenv("LLM_SMART", "google/gemini-3-pro")
-    assert _lane(Account(), "smart").endpoint.spec == "google/gemini-3-pro"
+    assert _target(Account(), "smart").endpoint.spec == "google/gemini-3-pro"
 
 
 def test_a_base_url_takes_every_name_as_it_stands() -> None:
     """With an address the name of the model is the server's own, slashes included, and the dialect is the body's."""
     account = OpenAI(base_url="http://localhost:8000/v1/", api_key="sk-own")._account
-    lane = _lane(account, "org/some-model")
-    assert (lane.endpoint.base_url, lane.endpoint.model) == ("http://localhost:8000/v1", "org/some-model")
-    assert lane.endpoint.credential.reveal() == "sk-own"
-    assert lane.dialect.name == "openai-chat"
-    assert _lane(account, "m", "openai-responses").dialect.name == "openai-responses"
+    target = _target(account, "org/some-model")
+    assert (target.endpoint.base_url, target.endpoint.model) == ("http://localhost:8000/v1", "org/some-model")
+    assert target.endpoint.credential.reveal() == "sk-own"
+    assert target.dialect.name == "openai-chat"
+    assert _target(account, "m", "openai-responses").dialect.name == "openai-responses"
 
 
 def test_the_environment_names_the_address_and_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """OPENAI_BASE_URL and OPENAI_API_KEY stand for arguments that are not given, as in the SDK."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:9000/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-environment")
-    endpoint = _lane(OpenAI()._account, "m").endpoint
+    endpoint = _target(OpenAI()._account, "m").endpoint
     assert (endpoint.base_url, endpoint.credential.reveal()) == ("http://localhost:9000/v1", "sk-environment")
 
 
 def test_a_key_goes_to_openai_and_to_nobody_else() -> None:
     """The key that a client is given is OpenAI's; a target of somebody else is refused, never shown the key."""
     client = OpenAI(api_key=lambda: "sk-openai")
-    assert _lane(client._account, "gpt-5.2").endpoint.credential.reveal() == "sk-openai"
+    assert _target(client._account, "gpt-5.2").endpoint.credential.reveal() == "sk-openai"
     with pytest.raises(il.UsageError, match="api_key is OpenAI's and anthropic/claude-opus-5 is not: leave it out"):
         client.chat.completions.create(model="anthropic/claude-opus-5", messages=HI)
 
@@ -95,11 +95,11 @@ def test_headers_add_up_and_the_time_is_the_call_s() -> None:
     client = OpenAI(default_headers={"X-Team": "7"}, timeout=5)
     members = {"model": "m", "messages": HI, "extra_headers": {"X-Call": "1"}, "extra_body": {"seed": 7}}
     asked = asked_of("openai-chat", client._account, members)
-    assert asked.job.settings.headers == (("x-team", "7"), ("x-call", "1"))
-    assert asked.job.settings.timeouts == timeouts_of(5)
-    assert asked.job.request.seed == 7
+    assert asked.call.settings.headers == (("x-team", "7"), ("x-call", "1"))
+    assert asked.call.settings.timeouts == timeouts_of(5)
+    assert asked.call.request.seed == 7
     asked = asked_of("openai-chat", client._account, {**members, "timeout": 1.5})
-    assert asked.job.settings.timeouts == timeouts_of(1.5)
+    assert asked.call.settings.timeouts == timeouts_of(1.5)
     with pytest.raises(il.UsageError, match=r"extra_query is not taken here: .*il\.register_provider"):
         asked_of("openai-chat", client._account, {**members, "extra_query": {"a": "b"}})
 
@@ -137,7 +137,7 @@ def test_max_retries_is_honoured() -> None:
     """How often a target is asked again is the client's; a copy may say otherwise; None leaves it to us."""
     client = OpenAI(api_key="sk-a", max_retries=4)
     members = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi"}]}
-    assert asked_of("openai-chat", client._account, members).job.settings.retries == 4
+    assert asked_of("openai-chat", client._account, members).call.settings.retries == 4
     assert client.with_options(max_retries=0)._account.retries == 0
     assert OpenAI(api_key="sk-a")._account.retries is None
     with use(FakeModel([il.OverloadedError("busy"), il.OverloadedError("busy"), "Hello"])):

@@ -157,23 +157,23 @@ def test_a_media_type_under_any_name_reaches_who_takes_it(kind: str, name: str, 
     assert isinstance(part, READ.get(kind.partition("/")[0], DocumentPart))
     assert (part.media_type, part.data) == (kind, FILES[kind])
     spec, base = TARGETS[target]
-    lane = REGISTRY.resolve(spec)[0]
+    endpoint = REGISTRY.resolve(spec)[0]
     if kind not in TAKEN[target]:
         with pytest.raises(UnsupportedError, match=rf"{spec} cannot take /messages/0/parts/0 \(.+\)"):
-            _sent(request, lane)
+            _sent(request, endpoint)
         return
-    encoded = _sent(request, lane)
+    encoded = _sent(request, endpoint)
     headers = (("anthropic-version", "2023-06-01"), *encoded.headers)
-    verdict = judge_body(target, encoded.body, model=lane.model, path=base + encoded.path, headers=headers)
+    verdict = judge_body(target, encoded.body, model=endpoint.model, path=base + encoded.path, headers=headers)
     assert list(map(str, verdict.problems)) == []
     told = encoded.body.decode()
     assert base64.b64encode(FILES[kind]).decode() in told or json.dumps(FILES[kind].decode()) in told
 
 
-def _sent(request: Request, lane: Endpoint) -> Encoded:
-    plan = plan_media(request, lane)
+def _sent(request: Request, endpoint: Endpoint) -> Encoded:
+    plan = plan_media(request, endpoint)
     fitted = request if plan is None else plan.run()[0]
-    return get_dialect(lane.dialect).encode_request(fitted, EncodeOptions(target=lane.target))
+    return get_dialect(endpoint.dialect).encode_request(fitted, EncodeOptions(target=endpoint.target))
 
 
 def test_no_name_leads_to_another_name() -> None:

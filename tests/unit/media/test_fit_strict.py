@@ -55,7 +55,7 @@ def picture(name: str) -> il.ImagePart:
 def test_r44_strict_upstreams_take_what_was_fitted(dialect: str, name: str) -> None:
     """Beside a text of the user, and in what a tool gave."""
     spec, base = TARGETS[dialect]
-    lane = REGISTRY.resolve(spec)[0]
+    target = REGISTRY.resolve(spec)[0]
     tool = il.Tool(name="look", description="Looks.", parameters={"type": "object", "properties": {}})
     call = il.ToolCall("call_123456", "look", "{}")
     result = il.ToolResult("call_123456", "look", (il.TextPart("This:"), picture(name)))
@@ -66,9 +66,9 @@ def test_r44_strict_upstreams_take_what_was_fitted(dialect: str, name: str) -> N
         il.user("And this?", picture(name)),
     )
     request = Request(messages=messages, tools=(tool,), max_tokens=100)
-    plan = plan_media(request, lane)
+    plan = plan_media(request, target)
     fitted = request if plan is None else plan.run()[0]
-    encoded = get_dialect(lane.dialect).encode_request(fitted, EncodeOptions(target=lane.target))
+    encoded = get_dialect(target.dialect).encode_request(fitted, EncodeOptions(target=target.target))
     headers = (("anthropic-version", "2023-06-01"), *encoded.headers)
-    verdict = judge_body(lane.dialect, encoded.body, model=lane.model, path=base + encoded.path, headers=headers)
+    verdict = judge_body(target.dialect, encoded.body, model=target.model, path=base + encoded.path, headers=headers)
     assert list(map(str, verdict.problems)) == []

@@ -43,7 +43,7 @@ AsyncExecute: TypeAlias = Callable[[Call, Report], Awaitable[ToolResult]]
 """Runs one call."""
 
 
-class _AsyncCrew:
+class _AsyncTaskGroup:
     """Calls that run."""
 
     def __init__(self, calls: Sequence[Call], execute: AsyncExecute) -> None:
@@ -91,30 +91,30 @@ class _AsyncCrew:
 class _AsyncRunPump(AsyncPump[None]):
     """The driver: that of a call, and what the loop asks beside."""
 
-    __slots__ = ("_crew", "_execute")
+    __slots__ = ("_execute", "_task_group")
 
     def __init__(self, steps: LoopSteps[None], execute: AsyncExecute) -> None:
         """Steps that have not begun."""
         super().__init__(cast("Steps[None]", steps))
         self._execute = execute
-        self._crew: _AsyncCrew | None = None
+        self._task_group: _AsyncTaskGroup | None = None
 
     async def _perform(self, effect: Any) -> Any:
         match effect:
             case Begin(calls=calls):
-                self._crew = _AsyncCrew(calls, self._execute)
+                self._task_group = _AsyncTaskGroup(calls, self._execute)
                 return None
             case Next(within_s=within_s):
-                return await cast("_AsyncCrew", self._crew).next(within_s)
+                return await cast("_AsyncTaskGroup", self._task_group).next(within_s)
             case Invoke(function=function, argument=argument):
                 return await _settled(function(argument))
             case _:
                 return await super()._perform(effect)
 
     async def close(self) -> None:
-        crew, self._crew = self._crew, None
-        if crew is not None:
-            await crew.close()
+        group, self._task_group = self._task_group, None
+        if group is not None:
+            await group.close()
         await super().close()
 
 

@@ -88,9 +88,9 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Serve until a signal or Ctrl-C."""
-    from interlingua.gateway.serving.hangup import holding_hangup
+    from interlingua.gateway.serving.sighup import holding_sighup
 
-    with holding_hangup():  # before anything that takes a while
+    with holding_sighup():  # before anything that takes a while
         return _served(options)
 
 
@@ -101,7 +101,7 @@ def _served(options: Namespace) -> int:
     from interlingua.gateway.serving.reload import stamp_of
     from interlingua.gateway.serving.serve import (
         check_address,
-        hearing_hangup,
+        hearing_sighup,
         make_room,
         serve_until_stopped,
     )
@@ -131,7 +131,7 @@ def _served(options: Namespace) -> int:
             listener = stack.enter_context(_listener(options, host, server.port))
             leave_out_itself(gateway, *listener.getsockname()[:2])
         reload = _reload(gateway, options, host, since)
-        stack.enter_context(hearing_hangup(reload))
+        stack.enter_context(hearing_sighup(reload))
         if not is_worker:
             welcome(gateway, host, listener.getsockname()[1], options, workers)
         if workers > 1:
@@ -139,7 +139,7 @@ def _served(options: Namespace) -> int:
         if options.room:
             from pathlib import Path
 
-            from interlingua.gateway.serving.joining import join
+            from interlingua.gateway.serving.registration import join
 
             stack.enter_context(join(gateway, Path(options.room)))
         serve_until_stopped(gateway, listener, reload, supervisor=options.worker[1] if is_worker else None)

@@ -6,20 +6,20 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Unpack
 
 from interlingua.client.aio.pump import carried_out
-from interlingua.client.call.core import call
-from interlingua.client.call.job import later
+from interlingua.client.call.core import call_steps
+from interlingua.client.call.values import later
 from interlingua.client.embed import check_embed, check_rerank, face_of
 from interlingua.client.vectors import (
     CONCURRENCY,
     batches_of,
     combined,
-    embed_job,
+    embed_call,
     embedded,
     output_of,
     placed,
     ranked,
     ranking_of,
-    rerank_job,
+    rerank_call,
     with_inputs,
 )
 from interlingua.errors import Error
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.face import Face
     from interlingua.client.keywords import CallOptions
     from interlingua.client.vectors import Batch
@@ -65,14 +65,14 @@ async def embed(
     ask = check_embed(texts, dimensions, input_type, concurrency)
     if not ask.inputs:
         return Embeddings()
-    job = embed_job(face_of(model, api_key, base_url, registry), ask, options)
-    return combined(await gathered(job, ask.inputs, embedded(ask), concurrency))
+    call = embed_call(face_of(model, api_key, base_url, registry), ask, options)
+    return combined(await gathered(call, ask.inputs, embedded(ask), concurrency))
 
 
 async def gathered(
-    job: Job,
+    call: Call,
     inputs: tuple[EmbedInput, ...],
-    attempt: Callable[[Job, Lane], Steps[Response[Any]]],
+    attempt: Callable[[Call, CallTarget], Steps[Response[Any]]],
     concurrency: int = CONCURRENCY,
 ) -> list[Response[Embeddings]]:
     """The answers of all requests that the inputs take, in their order; the first failure ends the others.
@@ -81,19 +81,21 @@ async def gathered(
 
     Raises: the error of a request, with the numbers of its texts.
     """
-    room, began = asyncio.Semaphore(concurrency), job.clock()
+    room, began = asyncio.Semaphore(concurrency), call.clock()
 
     async def carry_out(batch: Batch) -> Response[Embeddings]:
         async with room:
             try:
                 return output_of(
-                    await carried_out(call(with_inputs(later(job, job.clock() - began), batch.inputs), attempt)),
+                    await carried_out(
+                        call_steps(with_inputs(later(call, call.clock() - began), batch.inputs), attempt)
+                    ),
                     Embeddings,
                 )
             except Error as error:
                 raise placed(error, batch, len(inputs))  # noqa: B904 - the same error, with its place
 
-    batches = batches_of(job, inputs)
+    batches = batches_of(call, inputs)
     if len(batches) == 1:
         return [await carry_out(batches[0])]
     tasks = [asyncio.create_task(carry_out(batch)) for batch in batches]
@@ -123,5 +125,5 @@ async def rerank(
     ask = check_rerank(query, documents, top_n)
     if not ask.documents:
         return Ranking()
-    job = rerank_job(face_of(model, api_key, base_url, registry), ask, options)
-    return ranking_of(output_of(await carried_out(call(job, ranked(ask))), Ranking))
+    call = rerank_call(face_of(model, api_key, base_url, registry), ask, options)
+    return ranking_of(output_of(await carried_out(call_steps(call, ranked(ask))), Ranking))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from interlingua.client.aio.pump import carried_out
 from interlingua.client.aio.stream import AsyncModelStream
-from interlingua.client.call.core import call
+from interlingua.client.call.core import call_steps
 from interlingua.client.face import Face, registry_of
 from interlingua.client.options import CONCURRENCY, Settings, settle
 from interlingua.errors import UsageError, kind_of
@@ -99,12 +99,12 @@ class AsyncModel(Face):
         Raises: UsageError and its kinds, TransportError, UpstreamError and their kinds, DecodeError,
         MalformedArgumentsError, ChainExhaustedError when every target of a chain failed; OutputError.
         """
-        job = self._job(prompt, history, options, output)
+        call = self._call(prompt, history, options, output)
         if output is None:
-            return await carried_out(call(job))
+            return await carried_out(call_steps(call))
         from interlingua.client.typed.output import answered  # only typed answers need schemas
 
-        return await carried_out(answered(job, output))
+        return await carried_out(answered(call, output))
 
     async def send(self, request: Request, **options: Unpack[Options]) -> Response[None]:
         """The answer to a request as it is, with its messages, system text, tools and knobs; `stream` takes one, too.
@@ -163,7 +163,7 @@ class AsyncModel(Face):
 
         Raises: UsageError and its kinds.
         """
-        return AsyncModelStream(self._job(prompt, history, options, output, tool_deltas=tool_deltas), output)
+        return AsyncModelStream(self._call(prompt, history, options, output, tool_deltas=tool_deltas), output)
 
     @overload
     def map(
@@ -266,7 +266,7 @@ class AsyncModel(Face):
         """
         from interlingua.client.plan import make_plan  # who explains needs it, who calls does not
 
-        return make_plan(self._job(prompt, history, options, output))
+        return make_plan(self._call(prompt, history, options, output))
 
 
 def model(

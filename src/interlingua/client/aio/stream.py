@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from msgspec.structs import replace
 
 from interlingua.client.aio.pump import AsyncPump, carried_out
-from interlingua.client.call.core import Outcome, closed_early, stream
+from interlingua.client.call.core import Outcome, closed_early, stream_steps
 from interlingua.types.event import TextDelta, ToolCallDelta
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from interlingua.client.aio.sse import AsyncSseBody
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.values import Call
     from interlingua.client.typed.output import Partials
     from interlingua.client.web.chat import WebChat
     from interlingua.types.event import Event
@@ -70,13 +70,13 @@ class _Partials:
 class AsyncModelStream(Generic[T]):
     """One streamed answer."""
 
-    def __init__(self, job: Job, output: object = None) -> None:
+    def __init__(self, call: Call, output: object = None) -> None:
         """A stream that was not opened yet; `AsyncModel.stream` makes it."""
-        self._job = job
+        self._call = call
         self._output = output
         self._typed: Response[T] | None = None
         self._outcome = Outcome()
-        self._pump = AsyncPump(stream(replace(job, tool_deltas=True), self._outcome))  # `sse` tells them
+        self._pump = AsyncPump(stream_steps(replace(call, tool_deltas=True), self._outcome))  # `sse` tells them
         self._ready: Iterator[Event] = iter(())
         self._opened = False
         self._begun = False
@@ -108,7 +108,7 @@ class AsyncModelStream(Generic[T]):
             await self.open()
         while True:
             for event in self._ready:
-                if type(event) is ToolCallDelta and not self._job.tool_deltas:
+                if type(event) is ToolCallDelta and not self._call.tool_deltas:
                     continue
                 self._begun = True
                 return event
@@ -132,7 +132,7 @@ class AsyncModelStream(Generic[T]):
 
         partials = self._partials
         if partials is None:
-            partials = self._partials = Partials(self._output, self._job.settings.repair, is_begun=self._begun)
+            partials = self._partials = Partials(self._output, self._call.settings.repair, is_begun=self._begun)
         return (partial async for event in self for partial in partials.of(event))
 
     def sse(self, target: str | WebChat) -> AsyncSseBody:
@@ -150,8 +150,8 @@ class AsyncModelStream(Generic[T]):
 
         if self._begun:
             raise begun_before()
-        writer = EventWriter(target, self._job.lanes)
-        self._job = replace(self._job, tool_deltas=True)
+        writer = EventWriter(target, self._call.targets)
+        self._call = replace(self._call, tool_deltas=True)
         return AsyncSseBody(self, writer, lambda: self.partial)
 
     async def finish(self) -> Response[T]:
@@ -167,7 +167,7 @@ class AsyncModelStream(Generic[T]):
         from interlingua.client.typed.output import settled  # only typed answers need schemas
 
         if self._typed is None:
-            self._typed = await carried_out(settled(self._job, self._output, self.response))
+            self._typed = await carried_out(settled(self._call, self._output, self.response))
         return self._typed
 
     @property

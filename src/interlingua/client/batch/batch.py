@@ -17,12 +17,12 @@ from interlingua.dialects.table import get_service, is_dialect
 from interlingua.errors import ConfigError, UsageError, kind_of
 
 if TYPE_CHECKING:
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.map import Terms
     from interlingua.dialects._batches import Batches
     from interlingua.registry.endpoint import Endpoint
 
-__all__ = ["Batch", "batch_lane", "batches_at", "check_batch", "providers_with_batches"]
+__all__ = ["Batch", "batch_target", "batches_at", "check_batch", "providers_with_batches"]
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """The most requests of one batch; None for the service's own limit."""
 
 
-def check_batch(terms: Terms, job: Job) -> None:
+def check_batch(terms: Terms, call: Call) -> None:
     """Nothing; the map can go by batches.
 
     Raises: UsageError for terms that do not fit batches; ConfigError where no target has batches, with the providers
@@ -63,8 +63,8 @@ def check_batch(terms: Terms, job: Job) -> None:
             raise UsageError(f"max_requests takes a number from 1 on, not {most!r:.60}")
     if terms.journal is None:
         raise UsageError("batch=True needs journal=…: a batch takes hours, and only the journal finds it again")
-    if job.with_credential:
-        batch_lane(job)
+    if call.with_credential:
+        batch_target(call)
 
 
 def batches_at(endpoint: Endpoint) -> Batches | None:
@@ -72,15 +72,15 @@ def batches_at(endpoint: Endpoint) -> Batches | None:
     return batches_of(get_service(endpoint.dialect), endpoint.target.quirks)
 
 
-def batch_lane(job: Job) -> Lane:
-    """The target that takes the batches of a job.
+def batch_target(call: Call) -> CallTarget:
+    """The target that takes the batches of a call.
 
     Raises: ConfigError where none has any.
     """
-    for lane in job.lanes:
-        if batches_at(lane.endpoint) is not None:
-            return lane
-    names = ", ".join([lane.endpoint.provider for lane in job.lanes])
+    for target in call.targets:
+        if batches_at(target.endpoint) is not None:
+            return target
+    names = ", ".join([target.endpoint.provider for target in call.targets])
     *others, last = providers_with_batches()
     raise ConfigError(f"{names} has no batches; {', '.join(others)} and {last} have them")
 

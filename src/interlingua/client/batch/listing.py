@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.client.batch.batch import batch_lane, batches_at
+from interlingua.client.batch.batch import batch_target, batches_at
 from interlingua.client.batch.service import BatchService, skipped_line
 from interlingua.client.call.pump import carried_out
-from interlingua.client.face import Face, job_of
+from interlingua.client.face import Face, call_of
 from interlingua.dialects._batches import is_id
 from interlingua.errors import UsageError
 
@@ -47,8 +47,8 @@ def _checked(name: str) -> str:
 
 
 def _service(provider: str) -> BatchService:
-    job = job_of(Face(f"{provider}/batches"), "x", None, {})
-    lane = batch_lane(job)
-    batches = batches_at(lane.endpoint)
-    assert batches is not None  # noqa: S101 - that is the lane's sense
-    return BatchService(job, lane, batches, POLL_S, POLL_S)
+    call = call_of(Face(f"{provider}/batches"), "x", None, {})
+    target = batch_target(call)
+    batches = batches_at(target.endpoint)
+    assert batches is not None  # noqa: S101 - that is the target's sense
+    return BatchService(call, target, batches, POLL_S, POLL_S)

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from interlingua.client.batch.batch import Batch, batch_lane, batches_at
+from interlingua.client.batch.batch import Batch, batch_target, batches_at
 from interlingua.client.batch.service import BatchService, Pauses, may_pass
 from interlingua.client.call.attempt import answered, prepared
-from interlingua.client.call.core import call
+from interlingua.client.call.core import call_steps
 from interlingua.client.call.effect import Work as Heavy
 from interlingua.client.call.report import warn, warn_line
 from interlingua.client.call.secrets import attribute
@@ -51,7 +51,7 @@ from interlingua.types.response import Response
 
 if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.values import Call
     from interlingua.client.hooks.run import Hooking
     from interlingua.client.item import Input
     from interlingua.client.map import Task, Terms, Work
@@ -158,15 +158,15 @@ class BatchRun(Generic[T]):
 
     def __init__(self, work: Work[T], terms: Terms) -> None:
         """Nothing is handed over."""
-        job = work.job("x")
+        call = work.call("x")
         self._work, self._terms = work, terms
         self._how = terms.batch if isinstance(terms.batch, Batch) else Batch()
-        self._lane = batch_lane(job)
-        batches = batches_at(self._lane.endpoint)
-        assert batches is not None  # noqa: S101 - that is the lane's sense
+        self._target = batch_target(call)
+        batches = batches_at(self._target.endpoint)
+        assert batches is not None  # noqa: S101 - that is the target's sense
         self._batches = batches
-        self._service = BatchService(job, self._lane, batches, self._how.poll_s, self._how.wait_s)
-        self._clock = job.clock
+        self._service = BatchService(call, self._target, batches, self._how.poll_s, self._how.wait_s)
+        self._clock = call.clock
         self._chunks: dict[tuple[str, Headers], _Chunk] = {}
         self._records: dict[str, BatchRecord] = {}
         self._owners: dict[str, str] = {}
@@ -182,7 +182,7 @@ class BatchRun(Generic[T]):
 
         Raises: what looking for one comes to.
         """
-        records = [record for record in self._work.journal.batches() if record.target == self._lane.endpoint.spec]
+        records = [record for record in self._work.journal.batches() if record.target == self._target.endpoint.spec]
         for record in records:
             if record.batch is None:
                 continue
@@ -237,7 +237,7 @@ class BatchRun(Generic[T]):
 
     def _stays(self, record: BatchRecord, why: str) -> None:
         if not self._how.keep:
-            spec = self._lane.endpoint.spec
+            spec = self._target.endpoint.spec
             warn_line(f"{spec}: what the provider keeps of the batch {record.batch or record.mark} stays there: {why}")
 
     def _is_gone(self, name: str) -> Steps[bool]:
@@ -270,11 +270,11 @@ class BatchRun(Generic[T]):
         if owner is not None and not self._work.journal.is_settled(task.identity, self._records[owner]):
             self._waiting.setdefault(owner, {})[task.identity] = Place(position, task)
             return None
-        job = self._work.job(task.prompt)
+        call = self._work.call(task.prompt)
         place = Place(position, task)
-        if job.settings.hooks:
+        if call.settings.hooks:
             try:
-                hooked = yield from self._hooked(job)
+                hooked = yield from self._hooked(call)
             except Exception as error:  # noqa: BLE001 - whatever a hook raises is its own input's error
                 self._ready.append(Outcome(place, error=error))
                 return None
@@ -282,28 +282,28 @@ class BatchRun(Generic[T]):
             if isinstance(hooked.result, Response):
                 self._ready.append(Outcome(place))
                 return None
-            job = replace(job, request=hooked.result)
+            call = replace(call, request=hooked.result)
         try:
-            encoded = yield from prepared(job, self._lane, stream=False)
-            if encoded.changes and job.settings.warns:
-                warn(self._lane.endpoint.spec, encoded.changes)
+            encoded = yield from prepared(call, self._target, stream=False)
+            if encoded.changes and call.settings.warns:
+                warn(self._target.endpoint.spec, encoded.changes)
         except Error:  # the chain may have a target that takes it, and tells the error if not
             self._ready.append(Outcome(Place(position, task)))
             return None
-        yield from self._enqueue(place, job, encoded)
+        yield from self._enqueue(place, call, encoded)
         return None
 
     @staticmethod
-    def _hooked(job: Job) -> Steps[Hooked]:
-        """The hooks of a job, asked what is before it."""
+    def _hooked(call: Call) -> Steps[Hooked]:
+        """The hooks of a call, asked what is before it."""
         from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
 
-        hooking = Hooking(job.settings.hooks, context_of(job, stream=False))
-        return Hooked(hooking, (yield from hooking.before(job.request)))
+        hooking = Hooking(call.settings.hooks, context_of(call, stream=False))
+        return Hooked(hooking, (yield from hooking.before(call.request)))
 
-    def _enqueue(self, place: Place, job: Job, encoded: Encoded) -> Steps[None]:
+    def _enqueue(self, place: Place, call: Call, encoded: Encoded) -> Steps[None]:
         key = encoded.path, encoded.headers
-        answer = _BYTES_AROUND + _BYTES_A_TOKEN * most_written(job.request)
+        answer = _BYTES_AROUND + _BYTES_A_TOKEN * most_written(call.request)
         chunk = self._chunks.get(key)
         most = min(self._batches.max_requests, self._how.max_requests or self._batches.max_requests)
         # A request of that size, with such an answer, may belong into another batch.
@@ -340,7 +340,7 @@ class BatchRun(Generic[T]):
     def _submit(self, chunk: _Chunk) -> Steps[None]:
         if not chunk.lines:
             return
-        endpoint = self._lane.endpoint
+        endpoint = self._target.endpoint
         ids = tuple([place.task.identity for place in chunk.places])
         record = BatchRecord(mark=chunk.mark, target=endpoint.spec, at=time.time(), ids=ids)
         self._work.journal.add_batch(record)
@@ -392,14 +392,14 @@ class BatchRun(Generic[T]):
                     )
                     raise
                 except DecodeError as error:  # no rerun reads it: the other batches are not to suffer
-                    why = f"{self._lane.endpoint.spec}: the batch {record.batch} cannot be read: {error.message}"
+                    why = f"{self._target.endpoint.spec}: the batch {record.batch} cannot be read: {error.message}"
                     problem = UpstreamError(f"{why}; retry_failed=True hands its inputs over again", retryable=True)
                     return [Outcome(place, error=problem) for place in self._waiting.pop(mark).values()]
                 if info.state != "running":
                     return (yield from self._outcomes(record, info, self._waiting.pop(mark)))
             if self._clock() >= self._until:
                 raise APITimeoutError(
-                    f"{self._lane.endpoint.spec}: the batches have not ended within {self._how.wait_s:g} s; they go "
+                    f"{self._target.endpoint.spec}: the batches have not ended within {self._how.wait_s:g} s; they go "
                     "on, and a rerun with the same journal waits for them"
                 )
             yield pauses.next()
@@ -408,7 +408,7 @@ class BatchRun(Generic[T]):
     def _outcomes(self, record: BatchRecord, info: BatchInfo, waiting: dict[str, Place]) -> Steps[list[Outcome]]:
         self._ending = _Ended(record, info, is_read=True)
         if info.state == "failed":
-            why = f"{self._lane.endpoint.spec}: the batch {info.id} failed: {info.message or info.status}"
+            why = f"{self._target.endpoint.spec}: the batch {info.id} failed: {info.message or info.status}"
             if info.is_over_quota:
                 why += "; il.Batch(max_requests=…) makes smaller ones, retry_failed=True hands over what failed"
             kind = RateLimitError if info.is_over_quota else UpstreamError
@@ -440,7 +440,7 @@ class BatchRun(Generic[T]):
         """The outcome of an input without a result: never run, if the batch was ended before; else nobody knows."""
         if not is_run and self._how.live:
             return Outcome(place._replace(hooked=None))
-        batch = f"{self._lane.endpoint.spec}: the batch {info.id} ({info.status})"
+        batch = f"{self._target.endpoint.spec}: the batch {info.id} ({info.status})"
         sentence = f"{batch} has no answer to it{why and '; '}{why}"
         return Outcome(place, error=InternalServerError(sentence, retryable=True))
 
@@ -449,35 +449,35 @@ class BatchRun(Generic[T]):
 
         Raises: every `Error` but those of streams.
         """
-        job = self._work.job(outcome.task.prompt)
+        call = self._work.call(outcome.task.prompt)
         kind, hooked = self._terms.output, outcome.place.hooked
         if isinstance(outcome.error, Error):
-            attribute(outcome.error, self._lane.endpoint, job.settings.headers)
+            attribute(outcome.error, self._target.endpoint, call.settings.headers)
         if outcome.error is not None:
             raise outcome.error
         if outcome.reply is None and hooked is None:
-            response = yield from call(job)
-        elif not job.settings.hooks:
-            response = yield from self._answer(job, outcome)
+            response = yield from call_steps(call)
+        elif not call.settings.hooks:
+            response = yield from self._answer(call, outcome)
         else:
-            hooking, result = (yield from self._hooked(job)) if hooked is None else hooked
+            hooking, result = (yield from self._hooked(call)) if hooked is None else hooked
             if isinstance(result, Response):
-                response = replace(result, request=job.request)
+                response = replace(result, request=call.request)
             else:
-                response = yield from self._answer(replace(job, request=result), outcome)
+                response = yield from self._answer(replace(call, request=result), outcome)
             response = yield from hooking.after(response)
         if kind is None:
             return response
         from interlingua.client.typed.output import settled  # only typed answers need schemas
 
-        return (yield from settled(job, kind, response))
+        return (yield from settled(call, kind, response))
 
-    def _answer(self, job: Job, outcome: Outcome) -> Steps[Response[Any]]:
-        """The answer that a batch has to a job."""
+    def _answer(self, call: Call, outcome: Outcome) -> Steps[Response[Any]]:
+        """The answer that a batch has to a call."""
         assert outcome.reply is not None  # noqa: S101 - whoever has none is asked live
-        encoded = yield from prepared(job, self._lane, stream=False)
+        encoded = yield from prepared(call, self._target, stream=False)
         try:
-            return answered(replace(job, is_batched=True), self._lane, encoded, outcome.reply)
+            return answered(replace(call, is_batched=True), self._target, encoded, outcome.reply)
         except Error as error:
-            attribute(error, self._lane.endpoint, job.settings.headers)
+            attribute(error, self._target.endpoint, call.settings.headers)
             raise

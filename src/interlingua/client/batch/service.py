@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.journal import BatchRecord
     from interlingua.dialects._batches import (
         BatchCall,
@@ -99,9 +99,9 @@ class Results(NamedTuple):
 class BatchService(NamedTuple):
     """The batches of one target."""
 
-    job: Job
-    """A job for that target: its headers, its transport, whether it needs a key."""
-    lane: Lane
+    call: Call
+    """A call for that target: its headers, its transport, whether it needs a key."""
+    target: CallTarget
     """The target."""
     batches: Batches
     """The batch operations of its service's dialect."""
@@ -115,15 +115,15 @@ class BatchService(NamedTuple):
 
         Raises: ConfigError for a missing key; TransportError; UpstreamError.
         """
-        endpoint, settings = self.lane.endpoint, self.job.settings
+        endpoint, settings = self.target.endpoint, self.call.settings
         request = endpoint.http_request(
             Encoded(path=call.path, body=call.body, headers=call.headers),
-            with_credential=self.job.with_credential,
+            with_credential=self.call.with_credential,
             headers=settings.headers,
         )
-        reply = yield Fetch(replace(request, method=call.method), _TIMEOUTS, carrier_of(self.job, self.lane))
+        reply = yield Fetch(replace(request, method=call.method), _TIMEOUTS, carrier_of(self.call, self.target))
         if not 200 <= reply.status < 300:
-            error = refusal(self.lane, reply, DecodeContext(target=endpoint.target))
+            error = refusal(self.target, reply, DecodeContext(target=endpoint.target))
             attribute(error, endpoint, settings.headers)
             raise error
         return reply
@@ -249,7 +249,7 @@ class BatchService(NamedTuple):
                 if entry.mark == record.mark:
                     raise self._unclear(f"the batch of this journal cannot be read: {entry.problem}")
             if page.strange:
-                warn_line(f"{self.lane.endpoint.spec}: {skipped_line(page.strange)}")
+                warn_line(f"{self.target.endpoint.spec}: {skipped_line(page.strange)}")
             for info in page.batches:
                 if info.mark == record.mark or (
                     info.mark is None
@@ -270,16 +270,16 @@ class BatchService(NamedTuple):
 
     def _unclear(self, why: str) -> DecodeError:
         return DecodeError(
-            f"{self.lane.endpoint.spec}: {why}; nothing is handed over again, since it might be paid for twice"
+            f"{self.target.endpoint.spec}: {why}; nothing is handed over again, since it might be paid for twice"
         )
 
     def _is_ours(self, info: BatchInfo, record: BatchRecord) -> Steps[bool]:
         """Whether the results of a batch carry the mark; it is waited for, since nothing else tells whose it is."""
-        pauses, until = Pauses(self.poll_s), self.job.clock() + self.wait_s
+        pauses, until = Pauses(self.poll_s), self.call.clock() + self.wait_s
         while info.state == "running":
-            if self.job.clock() >= until:
+            if self.call.clock() >= until:
                 raise APITimeoutError(
-                    f"{self.lane.endpoint.spec}: {info.id} may be a batch of this journal, and has not ended within "
+                    f"{self.target.endpoint.spec}: {info.id} may be a batch of this journal, and has not ended within "
                     f"{self.wait_s:g} s; a rerun waits again"
                 )
             yield pauses.next()

@@ -22,9 +22,9 @@ import msgspec
 from interlingua.client.call.attempt import completed, whole
 from interlingua.client.call.chain import routed
 from interlingua.client.call.effect import NEXT, Read, Steps
-from interlingua.client.call.job import Job, Lane
 from interlingua.client.call.live import Live, begin
 from interlingua.client.call.secrets import attribute
+from interlingua.client.call.values import Call, CallTarget
 from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
@@ -43,10 +43,10 @@ __all__ = [
     "DRAIN_S",
     "GRACE_S",
     "Outcome",
-    "call",
+    "call_steps",
     "closed_early",
     "follow",
-    "stream",
+    "stream_steps",
 ]
 
 DRAIN_S = 2.0
@@ -103,111 +103,113 @@ def closed_early() -> UsageError:
     )
 
 
-def call(job: Job, attempt: Callable[[Job, Lane], Steps[Response[Any]]] = whole) -> Steps[Response[Any]]:
+def call_steps(call: Call, attempt: Callable[[Call, CallTarget], Steps[Response[Any]]] = whole) -> Steps[Response[Any]]:
     """The steps of a call that is answered as a whole; `attempt` is one try of a target.
 
     Raises: every `Error` but those of streams.
     """
-    if job.watch is None and is_observed():
+    if call.watch is None and is_observed():
         from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 
-        return (yield from watched_call(job, partial(call, attempt=attempt)))
-    if job.settings.hooks and job.hooking is None:
+        return (yield from watched_call(call, partial(call_steps, attempt=attempt)))
+    if call.settings.hooks and call.hooking is None:
         from interlingua.client.hooks.run import hooked_call  # who has no hooks pays nothing
 
-        return (yield from hooked_call(job, partial(call, attempt=attempt)))
-    answer, attempts = yield from routed(job, attempt)
+        return (yield from hooked_call(call, partial(call_steps, attempt=attempt)))
+    answer, attempts = yield from routed(call, attempt)
     response = msgspec.structs.replace(answer, attempts=attempts)
     return response if response.usage is not None else _counted(response)
 
 
-def stream(job: Job, outcome: Outcome) -> Steps[None]:
+def stream_steps(call: Call, outcome: Outcome) -> Steps[None]:
     """The steps of a call that is answered piece by piece.
 
     Raises: every `Error`.
     """
-    if job.watch is None and is_observed():
+    if call.watch is None and is_observed():
         from interlingua.client.call.watch import watched_stream  # who is not observed pays nothing
 
-        yield from watched_stream(job, outcome, stream)
+        yield from watched_stream(call, outcome, stream_steps)
         return
-    if job.settings.hooks and job.hooking is None:
+    if call.settings.hooks and call.hooking is None:
         from interlingua.client.hooks.run import hooked_stream  # who has no hooks pays nothing
 
-        yield from hooked_stream(job, outcome, stream)
+        yield from hooked_stream(call, outcome, stream_steps)
         return
-    live, attempts = yield from routed(job, begin)
-    yield from follow(job, live, attempts, outcome)
+    live, attempts = yield from routed(call, begin)
+    yield from follow(call, live, attempts, outcome)
 
 
-def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome) -> Steps[None]:
+def follow(call: Call, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome) -> Steps[None]:
     """The steps of a stream that has begun, to its end; `attempts` are the tries that it took.
 
     Raises: what broke the stream, with `attempts`.
     """
     events = live.first
-    visit = live.visit
-    read = _read_by(job, live)
-    awaited = job.watch if visit is not None else None
+    attempt = live.attempt
+    read = _read_by(call, live)
+    awaited = call.watch if attempt is not None else None
     try:
         while True:
-            if awaited is not None and visit is not None and not live.is_opening(events):
-                awaited.first_content(live.lane, visit.number)
+            if awaited is not None and attempt is not None and not live.is_opening(events):
+                awaited.first_content(live.target, attempt.number)
                 awaited = None
             last = events[-1] if events else None
             if type(last) in _ENDS:
                 break
-            if not job.tool_deltas:
+            if not call.tool_deltas:
                 events = [event for event in events if type(event) is not ToolCallDelta]
             if events:
                 yield events
             try:
-                piece = yield _next_read(job, live, read)
+                piece = yield _next_read(call, live, read)
             except Error as error:
                 events = live.failed(error)
             else:
                 events = live.fed(piece) if type(piece) is bytes else piece
-        yield from _finish(job, live, events, attempts, outcome)
+        yield from _finish(call, live, events, attempts, outcome)
     except BaseException as problem:
-        if visit is not None:
-            visit.abandon(problem)
+        if attempt is not None:
+            attempt.abandon(problem)
         raise
 
 
-def _read_by(job: Job, live: Live) -> Read:
+def _read_by(call: Call, live: Live) -> Read:
     """Reads the next piece of a stream, with its decoder where nobody is between that and the reader."""
-    is_watched = job.watch is not None or job.hooking is not None
-    is_between = is_watched or not job.tool_deltas or live.unwrapper is not None or type(live) is not Live
+    is_watched = call.watch is not None or call.hooking is not None
+    is_between = is_watched or not call.tool_deltas or live.unwrapper is not None or type(live) is not Live
     return NEXT if is_between else Read(decoder=live.decoder)
 
 
-def _next_read(job: Job, live: Live, read: Read) -> Read:
+def _next_read(call: Call, live: Live, read: Read) -> Read:
     """The effect that reads the next piece, or the rest behind the terminal signal while that is waited for."""
     if live.decoder is None or not live.decoder.terminal:
         return read
     if live.drain_until is None:
-        live.drain_until = job.clock() + DRAIN_S
-    return Read(max(0.0, live.drain_until - job.clock()))
+        live.drain_until = call.clock() + DRAIN_S
+    return Read(max(0.0, live.drain_until - call.clock()))
 
 
-def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, ...], outcome: Outcome) -> Steps[None]:
+def _finish(
+    call: Call, live: Live, events: list[Event], attempts: tuple[Attempt, ...], outcome: Outcome
+) -> Steps[None]:
     """The last events, and what the stream came to."""
     *before, last = events
-    shown = [event for event in before if job.tool_deltas or type(event) is not ToolCallDelta]
+    shown = [event for event in before if call.tool_deltas or type(event) is not ToolCallDelta]
     error: Error | None = None
     if isinstance(last, StreamEnd):
-        response = completed(job, live.lane, live.encoded, live.headers, last.response)
+        response = completed(call, live.target, live.encoded, live.headers, last.response)
         response = msgspec.structs.replace(response, attempts=attempts)
-        error = yield from _settled(job, live, response, outcome)
+        error = yield from _settled(call, live, response, outcome)
         shown += [] if error or outcome.response is None else [StreamEnd(outcome.response)]
     elif isinstance(last, StreamError):
         outcome.partial = last.partial
         if last.partial is not None:
-            count(msgspec.structs.replace(last.partial, cost_usd=cost_of(job, live.lane, last.partial)))
+            count(msgspec.structs.replace(last.partial, cost_usd=cost_of(call, live.target, last.partial)))
         error = live.error(last)
-        attribute(error, live.lane.endpoint, job.settings.headers)
-        if live.visit is not None:
-            yield from live.visit.broke(error, job.watch)
+        attribute(error, live.target.endpoint, call.settings.headers)
+        if live.attempt is not None:
+            yield from live.attempt.broke(error, call.watch)
     if shown:
         yield shown
     if error is not None:
@@ -218,15 +220,15 @@ def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, 
             yield _LAST_READ
 
 
-def _settled(job: Job, live: Live, response: Response[Any], outcome: Outcome) -> Steps[Error | None]:
+def _settled(call: Call, live: Live, response: Response[Any], outcome: Outcome) -> Steps[Error | None]:
     """The error of an answer that came to its end, if it is one; the outcome and the target's health are told."""
     error = fault(response)
     if isinstance(error, UpstreamError):  # the provider itself broke its answer off
         outcome.partial = response
-        if live.visit is not None:
-            yield from live.visit.broke(error, job.watch)
+        if live.attempt is not None:
+            yield from live.attempt.broke(error, call.watch)
         return error
     outcome.ended(response)
-    if live.visit is not None:
-        yield from live.visit.ended(response)
+    if live.attempt is not None:
+        yield from live.attempt.ended(response)
     return error

@@ -16,7 +16,7 @@ from interlingua.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.options import Settings
     from interlingua.dialects._contract import Encoded, Target
     from interlingua.types.change import Change
@@ -24,37 +24,37 @@ if TYPE_CHECKING:
 __all__ = ["encode", "encode_options", "encoding", "settled"]
 
 
-def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Encoded:
+def encode(call: Call, target: CallTarget, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Encoded:
     """The request on the wire of one target; `fitted` is what was changed of its media before.
 
     Raises: UnsupportedError, also under `strict` for whatever would be dropped or approximated; HistoryError.
     """
-    settings, endpoint, request = job.settings, lane.endpoint, job.request
+    settings, endpoint, request = call.settings, target.endpoint, call.request
     options = encode_options(endpoint.target, settings, stream=stream)
-    if job.typed and not settings.strict:
-        from interlingua.client.typed.ladder import encode_typed  # only typed answers need it
+    if call.typed and not settings.strict:
+        from interlingua.client.typed.fallbacks import encode_typed  # only typed answers need it
 
-        encoded = encode_typed(lane.dialect, request, options)
+        encoded = encode_typed(target.dialect, request, options)
     else:
-        encoded = lane.dialect.encode_request(request, options)
-    return settled(encoded, job, lane, fitted)
+        encoded = target.dialect.encode_request(request, options)
+    return settled(encoded, call, target, fitted)
 
 
-def encoding(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Steps[Encoded]:
-    """The steps of `encode` for a job with a writer.
+def encoding(call: Call, target: CallTarget, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Steps[Encoded]:
+    """The steps of `encode` for a call with a writer.
 
     Raises: as `encode`, and what the writer raises.
     """
-    options = encode_options(lane.endpoint.target, job.settings, stream=stream)
-    here = partial(lane.dialect.encode_request, job.request, options)
-    elsewhere = None if job.writer is None else partial(job.writer, lane.dialect, job.request, options)
+    options = encode_options(target.endpoint.target, call.settings, stream=stream)
+    here = partial(target.dialect.encode_request, call.request, options)
+    elsewhere = None if call.writer is None else partial(call.writer, target.dialect, call.request, options)
     encoded = yield Work(here, elsewhere)
-    return settled(encoded, job, lane, fitted)
+    return settled(encoded, call, target, fitted)
 
 
-def settled(encoded: Encoded, job: Job, lane: Lane, fitted: tuple[Change, ...]) -> Encoded:
+def settled(encoded: Encoded, call: Call, target: CallTarget, fitted: tuple[Change, ...]) -> Encoded:
     """A request that was encoded, with what was changed of its media, held to `strict`."""
-    settings, endpoint = job.settings, lane.endpoint
+    settings, endpoint = call.settings, target.endpoint
     if fitted:
         encoded = msgspec.structs.replace(encoded, changes=fitted + encoded.changes)
     if settings.strict and encoded.changes:

@@ -27,8 +27,8 @@ from interlingua.client.call.attempt import (
 from interlingua.client.call.chain import has_one_try
 from interlingua.client.call.effect import NEXT, Open, Read, Rest, Steps
 from interlingua.client.call.encoding import encode
+from interlingua.client.call.open_attempt import Lasting
 from interlingua.client.call.transports import carrier_of
-from interlingua.client.call.visit import Lasting
 from interlingua.errors import (
     APIConnectionError,
     APITimeoutError,
@@ -46,8 +46,8 @@ from interlingua.wire.http import HttpReply, header
 from interlingua.wire.sse import sniff
 
 if TYPE_CHECKING:
-    from interlingua.client.call.job import Job, Lane
-    from interlingua.client.typed.ladder import Unwrapper
+    from interlingua.client.call.values import Call, CallTarget
+    from interlingua.client.typed.fallbacks import Unwrapper
     from interlingua.dialects._contract import Encoded, StreamDecoder
     from interlingua.transport.base import AsyncReply, Reply
     from interlingua.types.event import Event
@@ -68,20 +68,20 @@ class Live(Lasting):
     __slots__ = (
         "at_end",
         "broken_by",
+        "call",
         "decoder",
         "drain_until",
         "encoded",
         "first",
         "headers",
-        "job",
-        "lane",
+        "target",
         "unwrapper",
     )
 
-    def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
+    def __init__(self, target: CallTarget, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing was read; one without a decoder is a whole answer."""
         super().__init__()
-        self.lane: Lane = lane
+        self.target: CallTarget = target
         """The target that gives it."""
         self.encoded: Encoded = encoded
         """The encoded request."""
@@ -97,12 +97,12 @@ class Live(Lasting):
         """The error that broke the body."""
         self.drain_until: float | None = None
         """The time at which the rest after the terminal signal is given up."""
-        self.job: Job | None = None
+        self.call: Call | None = None
         """The call that it answers; None where that is not known."""
         self.unwrapper: Unwrapper | None = None
         """Shows a hidden tool's call as text."""
         if encoded.undo.output_tool:
-            from interlingua.client.typed.ladder import Unwrapper
+            from interlingua.client.typed.fallbacks import Unwrapper
 
             self.unwrapper = Unwrapper(encoded.undo.output_tool)
 
@@ -117,7 +117,7 @@ class Live(Lasting):
     @property
     def is_only(self) -> bool:
         """Whether nobody could be asked after it, so that its opening need not wait for content."""
-        return self.job is not None and has_one_try(self.job)
+        return self.call is not None and has_one_try(self.call)
 
     @staticmethod
     def is_opening(events: list[Event]) -> bool:
@@ -150,35 +150,35 @@ class Live(Lasting):
         """The error that ended the stream."""
         if not isinstance(self.broken_by, APIConnectionError):
             return self.broken_by or error_of(event)
-        message = f"the stream of {self.lane.endpoint.spec} broke off: {self.broken_by.message}"
+        message = f"the stream of {self.target.endpoint.spec} broke off: {self.broken_by.message}"
         cut = IncompleteStreamError(message, partial=event.partial)
         cut.__cause__ = self.broken_by
         return cut
 
 
-def begin(job: Job, lane: Lane, kind: type[Live] | None = None) -> Steps[Live]:
+def begin(call: Call, target: CallTarget, kind: type[Live] | None = None) -> Steps[Live]:
     """The stream of one target, with its first events; `kind` reads what comes.
 
     Raises: every `Error` but those of chains.
     """
-    if job.writer is not None or has_media(job.request.messages):
-        encoded = yield from prepared(job, lane, stream=True)
+    if call.writer is not None or has_media(call.request.messages):
+        encoded = yield from prepared(call, target, stream=True)
     else:
-        encoded = encode(job, lane, stream=True)
-    return (yield from opened(job, lane, encoded, kind))
+        encoded = encode(call, target, stream=True)
+    return (yield from opened(call, target, encoded, kind))
 
 
-def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = None) -> Steps[Live]:
+def opened(call: Call, target: CallTarget, encoded: Encoded, kind: type[Live] | None = None) -> Steps[Live]:
     """The stream of one target that answers an encoded request, with its first events; `kind` reads what comes.
 
     Raises: as `begin`.
     """
-    request = sent(job, lane, encoded, stream=True)
-    timeouts = job.settings.timeouts if job.answer_by_s is None else deadlines(job, stream=True)
-    is_usual = job.settings.carrier is None and lane.endpoint.carrier is None  # quicker to see
-    carrier = None if is_usual else carrier_of(job, lane)
+    request = sent(call, target, encoded, stream=True)
+    timeouts = call.settings.timeouts if call.answer_by_s is None else deadlines(call, stream=True)
+    is_usual = call.settings.carrier is None and target.endpoint.carrier is None  # quicker to see
+    carrier = None if is_usual else carrier_of(call, target)
     reply: Reply | AsyncReply = yield Open(request, timeouts, carrier)
-    return (yield from _replied(Sent(job, lane, encoded, reply), kind))
+    return (yield from _replied(Sent(call, target, encoded, reply), kind))
 
 
 def _replied(exchange: Sent, kind: type[Live] | None = None) -> Steps[Live]:
@@ -186,32 +186,32 @@ def _replied(exchange: Sent, kind: type[Live] | None = None) -> Steps[Live]:
 
     Raises: as `begin`.
     """
-    job, lane, encoded, reply = exchange
+    call, target, encoded, reply = exchange
     if not 200 <= reply.status < 300:
         body: bytes = yield _REST
         whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
-        raise refusal(lane, whole, context_of(job, lane, encoded))
-    piece: bytes = (yield NEXT) if job.answer_by_s is None else (yield from _first_piece(job, lane))
+        raise refusal(target, whole, context_of(call, target, encoded))
+    piece: bytes = (yield NEXT) if call.answer_by_s is None else (yield from _first_piece(call, target))
     live = _begun(exchange, piece, kind)
     return live if live is not None and live.speaks else (yield from _unusual(exchange, piece, live))
 
 
 def _begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live | None:
     """The stream that begins with a piece, with the events of that; None for what is no stream."""
-    job, lane, encoded, reply = exchange
+    call, target, encoded, reply = exchange
     form = sniff(header(reply.headers, "content-type"), piece)
     # An object may be the first line of a stream of lines; one that is laid out over several lines is not.
-    is_line = lane.dialect.service.is_lines and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
+    is_line = target.dialect.service.is_lines and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
     if form == "html" or (form == "json" and not is_line):
         return None
-    decoder = lane.dialect.stream_decoder(context_of(job, lane, encoded))
-    if job.settings.raw:
+    decoder = target.dialect.stream_decoder(context_of(call, target, encoded))
+    if call.settings.raw:
         from interlingua.client.call.raw import FrameTap  # only who asks for it pays for it
 
-        decoder = FrameTap(decoder, lane.dialect.name, header(reply.headers, "content-type"))
-    live = (kind or Live)(lane, encoded, reply.headers, decoder)
-    live.job = job
-    live.first = _named(lane, live.fed(piece))
+        decoder = FrameTap(decoder, target.dialect.name, header(reply.headers, "content-type"))
+    live = (kind or Live)(target, encoded, reply.headers, decoder)
+    live.call = call
+    live.first = _named(target, live.fed(piece))
     return live
 
 
@@ -220,50 +220,50 @@ def _unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
 
     Raises: as `begin`.
     """
-    job, lane, encoded, reply = exchange
+    call, target, encoded, reply = exchange
     if live is not None:
-        yield from _first_events(job, live)
+        yield from _first_events(call, live)
         return live
     # A whole answer where a stream was asked for: some servers cannot stream, some proxies answer with a page.
     body = piece + (yield _REST)
     whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
-    context = context_of(job, lane, encoded)
-    if error := out_of_place(lane, whole):
+    context = context_of(call, target, encoded)
+    if error := out_of_place(target, whole):
         raise error
-    live = Live(lane, encoded, whole.headers, None)
+    live = Live(target, encoded, whole.headers, None)
     try:
-        response = lane.dialect.decode_response(whole, context)
+        response = target.dialect.decode_response(whole, context)
     except WireError as error:
         from interlingua.client.call.misplaced import unreadable  # only who is sent such a thing needs it
 
-        error = unreadable(lane.endpoint.spec, whole, error)
+        error = unreadable(target.endpoint.spec, whole, error)
         error.is_unreadable = True
         raise error from None
-    if job.settings.raw:
+    if call.settings.raw:
         from interlingua.client.call.raw import with_raw_body  # as above
 
-        response = with_raw_body(response, whole.body, lane.dialect.name)
-    if response.finish_reason == "error" and (error := _fault(job, live, response)):
+        response = with_raw_body(response, whole.body, target.dialect.name)
+    if response.finish_reason == "error" and (error := _fault(call, live, response)):
         raise error
-    live.first = _named(lane, live.shown(list(unfold(response))))
+    live.first = _named(target, live.shown(list(unfold(response))))
     return live
 
 
-def _first_piece(job: Job, lane: Lane) -> Steps[bytes]:
+def _first_piece(call: Call, target: CallTarget) -> Steps[bytes]:
     """The next piece before there are events.
 
     Raises: APITimeoutError when it does not come while it is this target's turn.
     """
-    by_s = job.answer_by_s
+    by_s = call.answer_by_s
     if by_s is None:
         return (yield NEXT)
-    piece = yield Read(max(0.001, by_s - job.clock()))
-    if not piece and job.clock() >= by_s:
-        raise APITimeoutError(f"{lane.endpoint.spec} had not begun to answer when its share of the time was over")
+    piece = yield Read(max(0.001, by_s - call.clock()))
+    if not piece and call.clock() >= by_s:
+        raise APITimeoutError(f"{target.endpoint.spec} had not begun to answer when its share of the time was over")
     return piece
 
 
-def _first_events(job: Job, live: Live) -> Steps[None]:
+def _first_events(call: Call, live: Live) -> Steps[None]:
     """Reads until something can go out; an error that comes before that is raised, and the chain goes on.
 
     What says nothing yet is held back until then: however the bytes are cut, one target speaks.
@@ -271,24 +271,24 @@ def _first_events(job: Job, live: Live) -> Steps[None]:
     events = live.first
     while live.is_opening(events) and not (events and live.is_only):
         try:
-            piece = yield from _first_piece(job, live.lane)
+            piece = yield from _first_piece(call, live.target)
         except Error as error:
             events = [*events, *live.failed(error)]
         else:
             events = [*events, *live.fed(piece)]
     last = events[-1]
     if type(last) in _ENDS and _BEFORE_CONTENT.issuperset(map(type, events[:-1])):
-        error = _failure(job, live, last)
+        error = _failure(call, live, last)
         if error is not None:
             raise error
-    live.first = _named(live.lane, events)
+    live.first = _named(live.target, events)
 
 
-def _failure(job: Job, live: Live, last: Event) -> Error | None:
+def _failure(call: Call, live: Live, last: Event) -> Error | None:
     """The error of a stream that ends before it says anything; None for one that ends well."""
     match last:
         case StreamEnd(response=response):
-            return _fault(job, live, response) if response.finish_reason == "error" else None
+            return _fault(call, live, response) if response.finish_reason == "error" else None
         case StreamError():
             error = live.broken_by or error_of(last)
             error.is_unreadable = isinstance(error, DecodeError)
@@ -297,14 +297,14 @@ def _failure(job: Job, live: Live, last: Event) -> Error | None:
             return None
 
 
-def _fault(job: Job, live: Live, response: Response[Any]) -> Error | None:
+def _fault(call: Call, live: Live, response: Response[Any]) -> Error | None:
     """The error of an answer that came to its end and failed, with what it used and cost."""
-    return fault(completed(job, live.lane, live.encoded, live.headers, response))
+    return fault(completed(call, live.target, live.encoded, live.headers, response))
 
 
-def _named(lane: Lane, events: list[Event]) -> list[Event]:
+def _named(target: CallTarget, events: list[Event]) -> list[Event]:
     """The first events, saying which target speaks."""
     start = events[0] if events else None
     if type(start) is StreamStart:
-        events[0] = msgspec.structs.replace(start, model=lane.endpoint.spec)
+        events[0] = msgspec.structs.replace(start, model=target.endpoint.spec)
     return events

@@ -26,7 +26,7 @@ from interlingua.types.tool import Tool
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.types.request import Request
 
 __all__ = ["has_need", "is_required", "narrowed", "needs_of", "shortfall"]
@@ -62,33 +62,33 @@ def _media_of(parts: Sequence[object], path: str) -> Iterator[tuple[Feature, str
             yield from _media_of(part.content, f"{path}/{place}/content")
 
 
-def is_required(job: Job) -> bool:
+def is_required(call: Call) -> bool:
     """Whether the caller or an alias requires something of the targets."""
-    return bool(job.settings.require) or (job.ranking is not None and job.ranking.has_requirements)
+    return bool(call.settings.require) or (call.ranking is not None and call.ranking.has_requirements)
 
 
-def shortfall(job: Job, lane: Lane, denied: Collection[str] = ()) -> UnsupportedError | None:
+def shortfall(call: Call, target: CallTarget, denied: Collection[str] = ()) -> UnsupportedError | None:
     """Why a target is passed over before anything is sent: it is known not to take what the call needs; else None.
 
     `said` are the features that the target itself has said that it lacks.
     """
-    facts, declared = lane.endpoint.target.facts, lane.endpoint.capabilities
+    facts, declared = target.endpoint.target.facts, target.endpoint.capabilities
     denied = [feature for feature in denied if getattr(declared, feature) is not True]
     lacking = [feature for feature in _NEEDED if feature in denied or getattr(declared, feature) is False]
     lacking += [feature for feature in _MEDIA.values() if getattr(facts, feature) is False]
-    required, ranking = job.settings.require, job.ranking
+    required, ranking = call.settings.require, call.ranking
     if ranking is not None and ranking.has_requirements:
-        required |= ranking.required().get(lane.endpoint.spec, frozenset())
+        required |= ranking.required().get(target.endpoint.spec, frozenset())
     if not lacking and not required:
         return None
-    needs, allowed = needs_of(job.request), job.settings.allow
+    needs, allowed = needs_of(call.request), call.settings.allow
     missing = {feature for feature in lacking if feature in needs and feature not in allowed}
     missing |= required.intersection(denied)
     if not (missing or required):
         return None
     from interlingua.client.capabilities import known_capabilities  # only who is refused or requires something needs it
 
-    capabilities = known_capabilities(lane.endpoint, lane.dialect, denied)
+    capabilities = known_capabilities(target.endpoint, target.dialect, denied)
     missing |= required & capabilities.lacks()
     if not missing:
         return None
@@ -99,8 +99,10 @@ def shortfall(job: Job, lane: Lane, denied: Collection[str] = ()) -> Unsupported
     changes: list[Change] = []
     for name, origin in reasons.items():
         code = name if name in CODES else "feature_missing"
-        changes.append(Change("refused", code, needs.get(name, ""), lane.dialect.name, "routing", f"{name}: {origin}"))
-    return UnsupportedError(f"{lane.endpoint.spec} does not take {listing}", changes=tuple(changes))
+        changes.append(
+            Change("refused", code, needs.get(name, ""), target.dialect.name, "routing", f"{name}: {origin}")
+        )
+    return UnsupportedError(f"{target.endpoint.spec} does not take {listing}", changes=tuple(changes))
 
 
 def has_need(request: Request, feature: Feature, *, typed: bool = False) -> bool:
@@ -113,13 +115,13 @@ def has_need(request: Request, feature: Feature, *, typed: bool = False) -> bool
     return not chosen and (feature in needs_of(request) or (typed and feature == "tools"))
 
 
-def narrowed(lane: Lane, denied: Collection[str]) -> Lane:
+def narrowed(target: CallTarget, denied: Collection[str]) -> CallTarget:
     """The target as its dialect has to see it: without what it has said that it lacks."""
-    declared = lane.endpoint.capabilities
+    declared = target.endpoint.capabilities
     members: Any = {feature: False for feature in denied if getattr(declared, feature) is not True}
     if not members:
-        return lane
+        return target
     from interlingua.providers.declared import told_target  # only a target that has refused something needs it
 
-    endpoint = replace(lane.endpoint, target=told_target(lane.endpoint.target, Capabilities(**members)))
-    return replace(lane, endpoint=endpoint)
+    endpoint = replace(target.endpoint, target=told_target(target.endpoint.target, Capabilities(**members)))
+    return replace(target, endpoint=endpoint)

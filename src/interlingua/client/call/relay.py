@@ -27,9 +27,9 @@ from msgspec.structs import replace
 from interlingua.client.call.attempt import answered, fetching, whole
 from interlingua.client.call.chain import routed
 from interlingua.client.call.core import Outcome, follow
-from interlingua.client.call.job import Job, later
 from interlingua.client.call.live import Live, begin, opened
 from interlingua.client.call.needs import has_need, shortfall
+from interlingua.client.call.values import Call, later
 from interlingua.client.observe import is_observed
 from interlingua.client.state import limiter
 from interlingua.dialects.table import get_service
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Lane
+    from interlingua.client.call.values import CallTarget
     from interlingua.dialects._contract import Encoded, StreamDecoder
     from interlingua.types.event import Event
     from interlingua.types.request import Request
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_CONTINUATIONS", "CallRefused", "PausingOutcome", "Relay", "Served", "weighed"]
 
-Served: TypeAlias = "tuple[Response[Any], Lane, HttpReply | None]"
+Served: TypeAlias = "tuple[Response[Any], CallTarget, HttpReply | None]"
 """The answer of one target, and its reply where that answers a request of the caller's own."""
 
 
@@ -85,7 +85,7 @@ class Relay:
     # What a subclass says
 
     def request(self) -> Request:
-        """The whole request, which the job of one that goes out as it came does not have.
+        """The whole request, which the call of one that goes out as it came does not have.
 
         Raises: DecodeError, HistoryError for one that cannot be read.
         """
@@ -95,109 +95,109 @@ class Relay:
         """About how many tokens a request has that nobody read."""
         raise NotImplementedError
 
-    def prepared(self, job: Job, lane: Lane) -> Steps[Job]:
-        """The job of one try at a target, which is about to be made.
+    def prepared(self, call: Call, target: CallTarget) -> Steps[Call]:
+        """The call of one try at a target, which is about to be made.
 
         Raises: CallRefused where it may not be made.
         """
         raise NotImplementedError
 
-    def own_request(self, job: Job, lane: Lane) -> Encoded | None:
+    def own_request(self, call: Call, target: CallTarget) -> Encoded | None:
         """The request for a target in the caller's own bytes; None where its dialect writes it.
 
         Raises: UnsupportedError where nothing may be left out of it, and something would be.
         """
         raise NotImplementedError
 
-    def stream_class(self, lane: Lane) -> type[Live]:
+    def stream_class(self, target: CallTarget) -> type[Live]:
         """The class of a stream that answers a request of the caller's own."""
         raise NotImplementedError
 
-    def failed(self, error: Error, lane: Lane) -> None:
+    def failed(self, error: Error, target: CallTarget) -> None:
         """A try has failed."""
 
-    def paused(self, response: Response[Any], lane: Lane) -> None:
+    def paused(self, response: Response[Any], target: CallTarget) -> None:
         """A target has paused, and is asked to go on."""
 
     # A whole answer
 
-    def call(self, job: Job) -> Steps[Response[Any]]:
+    def call(self, call: Call) -> Steps[Response[Any]]:
         """The steps of a call that is answered as a whole; each answer of a target is in `served`.
 
         Raises: every `Error` but those of streams.
         """
-        if job.watch is None and is_observed():
+        if call.watch is None and is_observed():
             from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 
-            return (yield from watched_call(job, self.call))
-        job = weighed(job, self.input_tokens)
-        answer, attempts = yield from routed(job, self._answer)
+            return (yield from watched_call(call, self.call))
+        call = weighed(call, self.input_tokens)
+        answer, attempts = yield from routed(call, self._answer)
         self.served.append(answer)
-        response, lane, _ = answer
-        if response.finish_reason == "pause" and _is_paused(response, self.dialect, lane.dialect.name):
-            return (yield from self._continued(job, attempts))
+        response, target, _ = answer
+        if response.finish_reason == "pause" and _is_paused(response, self.dialect, target.dialect.name):
+            return (yield from self._continued(call, attempts))
         return replace(response, attempts=attempts)
 
-    def _continued(self, job: Job, attempts: tuple[Attempt, ...]) -> Steps[Response[Any]]:
+    def _continued(self, call: Call, attempts: tuple[Attempt, ...]) -> Steps[Response[Any]]:
         """One answer of a paused one, the last of `served`, and its continuations."""
-        response, lane, _ = self.served[-1]
+        response, target, _ = self.served[-1]
         for _ in range(MAX_CONTINUATIONS):
-            self.paused(self.served[-1][0], lane)
+            self.paused(self.served[-1][0], target)
             try:
-                answer, tries = yield from routed(_continuation(job, lane, response, attempts), self._answer)
+                answer, tries = yield from routed(_continuation(call, target, response, attempts), self._answer)
             except Error as error:
                 error.attempts = attempts + error.attempts
                 raise
             self.served.append(answer)
             attempts += tries
-            response = _joined(response, answer[0], lane.dialect.name)
-            if not _is_paused(answer[0], self.dialect, lane.dialect.name):
+            response = _joined(response, answer[0], target.dialect.name)
+            if not _is_paused(answer[0], self.dialect, target.dialect.name):
                 break
         else:
             response = replace(response, finish_reason="length")
         return replace(response, attempts=attempts)
 
-    def _answer(self, job: Job, lane: Lane) -> Steps[Served]:
+    def _answer(self, call: Call, target: CallTarget) -> Steps[Served]:
         """One try at a whole answer."""
-        lane = self._able(job, lane)
-        job = yield from self.prepared(job, lane)
+        target = self._able(call, target)
+        call = yield from self.prepared(call, target)
         try:
-            encoded = self.own_request(job, lane)
+            encoded = self.own_request(call, target)
             if encoded is None:
-                return (yield from whole(job, lane)), lane, None
-            reply = yield fetching(job, lane, encoded)
-            response = answered(job, lane, encoded, reply)
+                return (yield from whole(call, target)), target, None
+            reply = yield fetching(call, target, encoded)
+            response = answered(call, target, encoded, reply)
         except Error as error:
-            self._note_failure(job, lane, error)
+            self._note_failure(call, target, error)
             raise
-        return response, lane, reply
+        return response, target, reply
 
     # A stream
 
-    def stream(self, job: Job, outcome: PausingOutcome) -> Steps[None]:
+    def stream(self, call: Call, outcome: PausingOutcome) -> Steps[None]:
         """The steps of a call that is answered piece by piece, with its continuations; `live` is its upstream's side.
 
         Raises: every `Error`.
         """
-        if job.watch is None and is_observed():
+        if call.watch is None and is_observed():
             from interlingua.client.call.watch import watched_stream  # who is not observed pays nothing
 
-            yield from watched_stream(job, outcome, lambda watched, _: self.stream(watched, outcome))
+            yield from watched_stream(call, outcome, lambda watched, _: self.stream(watched, outcome))
             return
-        job = weighed(job, self.input_tokens)
-        self.live, self.attempts = yield from routed(job, self._begin)
-        outcome.target = self.live.lane.dialect.name
-        yield from follow(job, self.live, self.attempts, outcome)
+        call = weighed(call, self.input_tokens)
+        self.live, self.attempts = yield from routed(call, self._begin)
+        outcome.target = self.live.target.dialect.name
+        yield from follow(call, self.live, self.attempts, outcome)
         if outcome.response is None:
-            yield from self._streamed_on(job, outcome)
+            yield from self._streamed_on(call, outcome)
 
-    def _streamed_on(self, job: Job, outcome: PausingOutcome) -> Steps[None]:
+    def _streamed_on(self, call: Call, outcome: PausingOutcome) -> Steps[None]:
         """The continuations of a stream that paused, as further events of it."""
-        lane = self.live.lane
+        target = self.live.target
         while outcome.response is None and outcome.before is not None and outcome.last is not None:
             before, last, outcome.last = outcome.before, outcome.last, None
-            self.paused(last, lane)
-            further = _continuation(job, lane, before, self.attempts)
+            self.paused(last, target)
+            further = _continuation(call, target, before, self.attempts)
             self.is_opening = True
             try:
                 live, tries = yield from routed(further, partial(self._begin, kind=_ContinuedStream))
@@ -216,53 +216,53 @@ class Relay:
                 live.first = _behind(before, live.first)
             yield from follow(further, live, self.attempts, outcome)
 
-    def _begin(self, job: Job, lane: Lane, kind: type[Live] | None = None) -> Steps[Live]:
+    def _begin(self, call: Call, target: CallTarget, kind: type[Live] | None = None) -> Steps[Live]:
         """One try at a stream; `kind` reads what comes of one that is translated."""
-        lane = self._able(job, lane)
-        job = yield from self.prepared(job, lane)
+        target = self._able(call, target)
+        call = yield from self.prepared(call, target)
         try:
-            encoded = self.own_request(job, lane)
+            encoded = self.own_request(call, target)
             if encoded is None:
-                return (yield from begin(job, lane, kind))
-            return (yield from opened(job, lane, encoded, self.stream_class(lane)))
+                return (yield from begin(call, target, kind))
+            return (yield from opened(call, target, encoded, self.stream_class(target)))
         except Error as error:
-            self._note_failure(job, lane, error)
+            self._note_failure(call, target, error)
             raise
 
     # One try
 
-    def _able(self, job: Job, lane: Lane) -> Lane:
+    def _able(self, call: Call, target: CallTarget) -> CallTarget:
         """The target of one try.
 
         Raises: UnsupportedError for a request that has what its target lacks.
         """
-        if not lane.refused_features:
-            return lane
+        if not target.refused_features:
+            return target
         # What goes out as it came may go although its target has said that it lacks something, unless it has just that.
         with suppress(DecodeError, HistoryError):  # what we cannot read, its provider may
-            error = shortfall(replace(job, request=self.request()), lane, lane.refused_features)
+            error = shortfall(replace(call, request=self.request()), target, target.refused_features)
             if error is not None:
                 raise error
-        return replace(lane, refused_features=frozenset())
+        return replace(target, refused_features=frozenset())
 
-    def _note_failure(self, job: Job, lane: Lane, error: Error) -> None:
+    def _note_failure(self, call: Call, target: CallTarget, error: Error) -> None:
         """Tell of a failed try; and believe a target that it lacks something only where the request has that."""
-        if error.lacking is not None and not job.request.messages:
+        if error.lacking is not None and not call.request.messages:
             try:
                 has_it = has_need(self.request(), error.lacking)
             except Error:
                 has_it = False
             if not has_it:
                 error.lacking = None
-        self.failed(error, lane)
+        self.failed(error, target)
 
 
-def weighed(job: Job, input_tokens: Callable[[], int]) -> Job:
-    """The job with about how many tokens a request has that nobody read, where a limit wants to know."""
+def weighed(call: Call, input_tokens: Callable[[], int]) -> Call:
+    """The call with about how many tokens a request has that nobody read, where a limit wants to know."""
     covers = limiter().covers
-    if job.request.messages or not any([covers(lane.endpoint.spec) for lane in job.lanes]):
-        return job
-    return replace(job, input_tokens=input_tokens())
+    if call.request.messages or not any([covers(target.endpoint.spec) for target in call.targets]):
+        return call
+    return replace(call, input_tokens=input_tokens())
 
 
 # Answers that pause
@@ -285,13 +285,13 @@ def _is_paused(response: Response[Any], dialect: str, target: str) -> bool:
     return bool(kinds & _STEPS) and not kinds & _CALLS
 
 
-def _continuation(job: Job, lane: Lane, response: Response[Any], attempts: tuple[Attempt, ...]) -> Job:
-    """The job that goes on with a paused answer: its turn at the end, for its own target, in what time is left."""
+def _continuation(call: Call, target: CallTarget, response: Response[Any], attempts: tuple[Attempt, ...]) -> Call:
+    """The call that goes on with a paused answer: its turn at the end, for its own target, in what time is left."""
     passed_s = sum([(attempt.duration_s or 0.0) + (attempt.delay_s or 0.0) for attempt in attempts])
-    request = replace(job.request, messages=(*job.request.messages, response.message))
-    pauses = lane.dialect.service.pauses
+    request = replace(call.request, messages=(*call.request.messages, response.message))
+    pauses = target.dialect.service.pauses
     request = request if pauses is None else pauses.resumed(request, response)
-    return later(replace(job, lanes=(lane,), ranking=None, request=request), passed_s)
+    return later(replace(call, targets=(target,), ranking=None, request=request), passed_s)
 
 
 def _joined(first: Response[Any], second: Response[Any], target: str) -> Response[Any]:
@@ -347,9 +347,9 @@ class _ContinuedStream(Live):
 
     __slots__ = ("_before",)
 
-    def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
+    def __init__(self, target: CallTarget, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing was read."""
-        super().__init__(lane, encoded, headers, decoder)
+        super().__init__(target, encoded, headers, decoder)
         self._before: Response[Any] | None = None
 
     def goes_on(self, before: Response[Any]) -> None:

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from interlingua.errors import Error
-    from interlingua.routing.health import Reason, Standing
+    from interlingua.routing.health import CircuitState, Reason
     from interlingua.types.change import Change
 
 __all__ = [
     "WARNED",
     "ChangeWarning",
+    "circuit_text",
     "failed",
     "outrun",
     "passed_over",
     "served",
-    "standing_told",
     "summary",
     "warn",
     "warn_line",
@@ -96,13 +96,13 @@ _REASONS: dict[Reason | None, str] = {
 }
 
 
-def standing_told(standing: Standing) -> str:
+def circuit_text(circuit: CircuitState) -> str:
     """Why a target is not asked, and for how long."""
-    wait = "" if standing.wait_s is None else f" for another {max(standing.wait_s, 0.0):.3g} s"
-    last = f", last {standing.error}" if standing.error else ""
-    if standing.reason == "suspended":
+    wait = "" if circuit.wait_s is None else f" for another {max(circuit.wait_s, 0.0):.3g} s"
+    last = f", last {circuit.error}" if circuit.error else ""
+    if circuit.reason == "suspended":
         return f"suspended by hand{wait}{last}"
-    return f"circuit breaker open{wait}: {_REASONS.get(standing.reason, 'another call is testing it')}{last}"
+    return f"circuit breaker open{wait}: {_REASONS.get(circuit.reason, 'another call is testing it')}{last}"
 
 
 def summary(attempts: tuple[Attempt, ...]) -> str:

@@ -11,7 +11,7 @@ from interlingua.transport.default import default_async_transport, default_trans
 from interlingua.transport.override import is_bare, overridden, overridden_async
 
 if TYPE_CHECKING:
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.transport.base import AsyncFetch, AsyncTransport, Carrier, Transport
     from interlingua.transport.inprocess import InProcessTransport
 
@@ -20,12 +20,12 @@ __all__ = ["async_fetch_for", "async_transport_for", "carrier_of", "transport_fo
 _REMOTE = ("https:", "http:")
 
 
-def carrier_of(job: Job, lane: Lane) -> Carrier | None:
+def carrier_of(call: Call, target: CallTarget) -> Carrier | None:
     """The carrier of a call's requests to a target; None for the transport that its address names.
 
     A transport that the caller hands in carries what leaves the process, and nothing else.
     """
-    endpoint, carrier = lane.endpoint, job.settings.carrier
+    endpoint, carrier = target.endpoint, call.settings.carrier
     if endpoint.login is not None and endpoint.base_url.startswith(_REMOTE):
         from interlingua.transport.login import LoginCarrier  # only who logs in pays for it
 

@@ -1,7 +1,7 @@
 """One observed call: its id, its tags and its clock, and the events that are made of what happens to it.
 
 Rules
-- It exists only for calls that somebody listens to when they begin; `Job.watch` is None for all others.
+- It exists only for calls that somebody listens to when they begin; `Call.watch` is None for all others.
 - Every call that has begun ends with one `CallFinished`, also when it is cancelled, interrupted or left.
 - Sentences of errors are cleaned of whatever was sent in a header that may carry a key, whatever that looks like.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.call.core import Outcome
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.observe import Observed
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import HttpRequest
@@ -87,27 +87,27 @@ class Watch:
         self._first_s: float | None = None
         self._is_finished = False
         self._secrets: tuple[str, ...] = ()
-        self._open_attempts: dict[str, tuple[Lane, int]] = {}
+        self._open_attempts: dict[str, tuple[CallTarget, int]] = {}
 
-    def started(self, job: Job, *, stream: bool) -> None:
+    def started(self, call: Call, *, stream: bool) -> None:
         """The call begins."""
-        pairs = [(name, getattr(job.request, name)) for name in _PARAMETERS]
+        pairs = [(name, getattr(call.request, name)) for name in _PARAMETERS]
         parameters = {name: value for name, value in pairs if value is not None and value != () and value is not False}
         self._tell(
             CallStarted(
                 **self._head,
-                targets=tuple([lane.endpoint.spec for lane in job.lanes]),
-                operation=job.operation,
+                targets=tuple([target.endpoint.spec for target in call.targets]),
+                operation=call.operation,
                 stream=stream,
-                json=job.request.json_mode or job.request.output_schema is not None,
+                json=call.request.json_mode or call.request.output_schema is not None,
                 parameters=parameters,
-                request=job.request,
+                request=call.request,
             )
         )
 
-    def attempt(self, lane: Lane, number: int) -> None:
+    def attempt(self, target: CallTarget, number: int) -> None:
         """A target is about to be tried; that is told when a request goes out to it."""
-        self._open_attempts[lane.endpoint.spec] = (lane, number)
+        self._open_attempts[target.endpoint.spec] = (target, number)
 
     def _tell_attempt(self, spec: str | None) -> None:
         attempt = self._open_attempts.pop(spec or "", None)
@@ -115,13 +115,13 @@ class Watch:
             return
         from urllib.parse import urlsplit
 
-        lane, number = attempt
-        parts = urlsplit(lane.endpoint.base_url)  # of it only the host and the port are told
+        target, number = attempt
+        parts = urlsplit(target.endpoint.base_url)  # of it only the host and the port are told
         self._tell(
             AttemptStarted(
                 **self._head,
-                model=lane.endpoint.spec,
-                dialect=lane.endpoint.dialect,
+                model=target.endpoint.spec,
+                dialect=target.endpoint.dialect,
                 host=parts.hostname or parts.scheme,
                 port=parts.port or {"http": 80, "https": 443}.get(parts.scheme),
                 number=number,
@@ -134,14 +134,14 @@ class Watch:
         self._secrets = tuple(dict.fromkeys((*self._secrets, *parts)))
         self._tell_attempt(request.target)
 
-    def attempt_failed(self, lane: Lane, number: int, error: Error, duration_s: float) -> None:
+    def attempt_failed(self, target: CallTarget, number: int, error: Error, duration_s: float) -> None:
         """A try gave no answer."""
-        self._tell_attempt(lane.endpoint.spec)
+        self._tell_attempt(target.endpoint.spec)
         self._tell(
             AttemptFailed(
                 **self._head,
-                model=lane.endpoint.spec,
-                dialect=lane.endpoint.dialect,
+                model=target.endpoint.spec,
+                dialect=target.endpoint.dialect,
                 number=number,
                 error=type(error).__name__,
                 message=self._clean(error.message),
@@ -153,27 +153,27 @@ class Watch:
             )
         )
 
-    def skipped(self, lane: Lane, reason: str) -> None:
+    def skipped(self, target: CallTarget, reason: str) -> None:
         """A target was passed over without being asked."""
-        self._open_attempts.pop(lane.endpoint.spec, None)
-        self._tell(TargetSkipped(**self._head, model=lane.endpoint.spec, reason=self._clean(reason)))
+        self._open_attempts.pop(target.endpoint.spec, None)
+        self._tell(TargetSkipped(**self._head, model=target.endpoint.spec, reason=self._clean(reason)))
 
-    def benched(self, lane: Lane, for_s: float, reason: str) -> None:
+    def benched(self, target: CallTarget, for_s: float, reason: str) -> None:
         """A target is left alone for a while."""
-        self._tell(TargetBenched(**self._head, model=lane.endpoint.spec, for_s=for_s, reason=self._clean(reason)))
+        self._tell(TargetBenched(**self._head, model=target.endpoint.spec, for_s=for_s, reason=self._clean(reason)))
 
-    def retry(self, lane: Lane, number: int, delay_s: float, error: Error) -> None:
+    def retry(self, target: CallTarget, number: int, delay_s: float, error: Error) -> None:
         """A target will be asked again."""
         self._tell(
             RetryScheduled(
-                **self._head, model=lane.endpoint.spec, number=number, delay_s=delay_s, error=type(error).__name__
+                **self._head, model=target.endpoint.spec, number=number, delay_s=delay_s, error=type(error).__name__
             )
         )
 
-    def first_content(self, lane: Lane, number: int) -> None:
+    def first_content(self, target: CallTarget, number: int) -> None:
         """A stream has begun to answer."""
         self._first_s = self._clock() - self._started_s
-        self._tell(FirstContent(**self._head, model=lane.endpoint.spec, number=number, after_s=self._first_s))
+        self._tell(FirstContent(**self._head, model=target.endpoint.spec, number=number, after_s=self._first_s))
 
     def answered(self, response: Response[Any]) -> None:
         """The call has its answer."""
@@ -234,12 +234,12 @@ class Watch:
         return redact(text, *self._secrets)
 
 
-def watched_call(job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Steps[Response[Any]]:
+def watched_call(call: Call, steps: Callable[[Call], Steps[Response[Any]]]) -> Steps[Response[Any]]:
     """The steps of a call that somebody listens to, with its beginning and its end told."""
-    watch = Watch(job.clock)
-    watch.started(job, stream=False)
+    watch = Watch(call.clock)
+    watch.started(call, stream=False)
     try:
-        answer = yield from steps(msgspec.structs.replace(job, watch=watch))
+        answer = yield from steps(msgspec.structs.replace(call, watch=watch))
     except BaseException as error:
         watch.failed(error)
         raise
@@ -247,12 +247,12 @@ def watched_call(job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Step
     return answer
 
 
-def watched_stream(job: Job, outcome: Outcome, steps: Callable[[Job, Outcome], Steps[None]]) -> Steps[None]:
+def watched_stream(call: Call, outcome: Outcome, steps: Callable[[Call, Outcome], Steps[None]]) -> Steps[None]:
     """The steps of a stream that somebody listens to, with its beginning and its end told."""
-    watch = Watch(job.clock)
-    watch.started(job, stream=True)
+    watch = Watch(call.clock)
+    watch.started(call, stream=True)
     try:
-        yield from steps(msgspec.structs.replace(job, watch=watch), outcome)
+        yield from steps(msgspec.structs.replace(call, watch=watch), outcome)
     except BaseException as error:
         if outcome.response is None:
             watch.failed(error, outcome.partial)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.call.core import Outcome
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.values import Call
     from interlingua.types.content import Part
     from interlingua.types.event import Event
 
@@ -141,15 +141,15 @@ class Hooking:
         changes = self.take_changes()
         return replace(response, changes=changes + response.changes) if changes else response
 
-    def around(self, job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Steps[Response[Any]]:
+    def around(self, call: Call, steps: Callable[[Call], Steps[Response[Any]]]) -> Steps[Response[Any]]:
         """The steps of a whole call with these hooks around it.
 
         Raises: what a hook raises, and what the steps raise.
         """
-        result = yield from self.before(job.request)
+        result = yield from self.before(call.request)
         if isinstance(result, Response):
-            return (yield from self.after(replace(result, request=job.request)))
-        answer = yield from steps(replace(job, request=result, hooking=self))
+            return (yield from self.after(replace(result, request=call.request)))
+        answer = yield from steps(replace(call, request=result, hooking=self))
         return (yield from self.after(answer))
 
     def through(self, outcome: Outcome, steps: Steps[None]) -> Steps[None]:
@@ -288,22 +288,22 @@ def _wrong(hook: Hook, step: str, result: Any, expected: str) -> UsageError:
 # Around a call of the library
 
 
-def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", client: str = "") -> HookContext:
+def context_of(call: Call, *, stream: bool, model: str = "", owner: str = "", client: str = "") -> HookContext:
     """The context of a call for its hooks; without `model` it is the targets that were asked for."""
-    targets, settings = tuple([lane.endpoint.spec for lane in job.lanes]), job.settings
+    targets, settings = tuple([target.endpoint.spec for target in call.targets]), call.settings
     headers = [pair for pair in settings.headers if pair[0].lower() not in _TRACING]
-    places = [(lane.endpoint.base_url, lane.endpoint.dialect, lane.endpoint.query) for lane in job.lanes]
-    facts = (settings.strict, sorted(settings.allow), settings.history_policy, job.typed, headers, places)
+    places = [(target.endpoint.base_url, target.endpoint.dialect, target.endpoint.query) for target in call.targets]
+    facts = (settings.strict, sorted(settings.allow), settings.history_policy, call.typed, headers, places)
     keys: list[str | None] = []
-    for lane in job.lanes:
+    for target in call.targets:
         key = None
         with suppress(ConfigError):  # a key that cannot be read is none, as its target will say when it is asked
-            key = lane.endpoint.credential.reveal()
+            key = target.endpoint.credential.reveal()
         keys.append(key)
     return HookContext(
         model=model or ",".join(targets),
         targets=targets,
-        operation=job.operation,
+        operation=call.operation,
         stream=stream,
         owner=owner,
         client=client,
@@ -312,22 +312,22 @@ def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", clie
     )
 
 
-def _of(job: Job, *, stream: bool) -> Hooking:
-    return Hooking(job.settings.hooks, context_of(job, stream=stream))
+def _of(call: Call, *, stream: bool) -> Hooking:
+    return Hooking(call.settings.hooks, context_of(call, stream=stream))
 
 
-def hooked_call(job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Steps[Response[Any]]:
+def hooked_call(call: Call, steps: Callable[[Call], Steps[Response[Any]]]) -> Steps[Response[Any]]:
     """The steps of a call with its hooks around it."""
-    return (yield from _of(job, stream=False).around(job, steps))
+    return (yield from _of(call, stream=False).around(call, steps))
 
 
-def hooked_stream(job: Job, outcome: Outcome, steps: Callable[[Job, Outcome], Steps[None]]) -> Steps[None]:
+def hooked_stream(call: Call, outcome: Outcome, steps: Callable[[Call, Outcome], Steps[None]]) -> Steps[None]:
     """The steps of a stream with its hooks around it."""
-    hooking = _of(job, stream=True)
-    result = yield from hooking.before(job.request)
+    hooking = _of(call, stream=True)
+    result = yield from hooking.before(call.request)
     if isinstance(result, Response):
-        answer = yield from hooking.after(replace(result, request=job.request))
+        answer = yield from hooking.after(replace(result, request=call.request))
         outcome.ended(answer)
-        yield [event for event in unfold(answer) if job.tool_deltas or type(event) is not ToolCallDelta]
+        yield [event for event in unfold(answer) if call.tool_deltas or type(event) is not ToolCallDelta]
         return
-    yield from hooking.through(outcome, steps(replace(job, request=result, hooking=hooking), outcome))
+    yield from hooking.through(outcome, steps(replace(call, request=result, hooking=hooking), outcome))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
-from interlingua.client.call.core import call
-from interlingua.client.call.job import later
+from interlingua.client.call.core import call_steps
+from interlingua.client.call.values import later
 from interlingua.errors import DecodeError, Error, LimitExceededError, OutputError, UsageError
 from interlingua.schema.reflect import NAMELESS, decode_output, schema_name_of, schema_of
 from interlingua.types.change import CODES, Change
@@ -28,7 +28,7 @@ from interlingua.wire.partial import NOTHING
 
 if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.values import Call
     from interlingua.errors import OutputFault
     from interlingua.types.capability import Repair
     from interlingua.types.event import Event
@@ -124,22 +124,22 @@ class Partials:
 # Asking again
 
 
-def answered(job: Job, kind: object) -> Steps[Response[Any]]:
+def answered(call: Call, kind: object) -> Steps[Response[Any]]:
     """The steps of a call whose answer is a value of `kind`, and of as many more as its repair takes.
 
     Raises: every `Error` but those of streams.
     """
-    began = job.clock()
-    response = yield from call(job)
-    return (yield from settled(later(job, job.clock() - began), kind, response))
+    began = call.clock()
+    response = yield from call_steps(call)
+    return (yield from settled(later(call, call.clock() - began), kind, response))
 
 
-def settled(job: Job, kind: object, response: Response[Any]) -> Steps[Response[Any]]:
+def settled(call: Call, kind: object, response: Response[Any]) -> Steps[Response[Any]]:
     """The steps from an answer to one that holds a value of `kind`.
 
     Raises: OutputError, with the last answer and every try; every `Error` but those of streams.
     """
-    repair, left = job.settings.repair, job.settings.max_repairs
+    repair, left = call.settings.repair, call.settings.max_repairs
     while True:
         try:
             return with_output(response, kind, repair)
@@ -148,17 +148,17 @@ def settled(job: Job, kind: object, response: Response[Any]) -> Steps[Response[A
                 raise
             problem = error
         left -= 1
-        started = job.clock()
+        started = call.clock()
         try:
             # The call is made again, with the answer and what is wrong with it; to the target that served, and those
             # behind it.
             parts = tuple([part for part in response.parts if not isinstance(part, ToolCall | BrokenToolCall)])
             earlier = (Message("assistant", parts),) if response.text.strip() else ()
-            messages = (*job.request.messages, *earlier, problems_told(problem))
-            specs = [lane.endpoint.spec for lane in job.lanes]
-            lanes = job.lanes[specs.index(response.model) :] if response.model in specs else job.lanes
-            second = yield from call(
-                replace(job, request=replace(job.request, messages=messages), lanes=lanes, ranking=None)
+            messages = (*call.request.messages, *earlier, problems_told(problem))
+            specs = [target.endpoint.spec for target in call.targets]
+            targets = call.targets[specs.index(response.model) :] if response.model in specs else call.targets
+            second = yield from call_steps(
+                replace(call, request=replace(call.request, messages=messages), targets=targets, ranking=None)
             )
         except Error as error:
             error.attempts = (*_tries(response, problem), *error.attempts)
@@ -174,7 +174,7 @@ def settled(job: Job, kind: object, response: Response[Any]) -> Steps[Response[A
             changes=(*response.changes, *news, _repaired("output_asked_again", "asked again with the problems")),
             request=response.request,
         )
-        job = later(job, job.clock() - started)
+        call = later(call, call.clock() - started)
 
 
 def problems_told(error: OutputError) -> Message:

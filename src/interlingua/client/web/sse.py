@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Self
 
-    from interlingua.client.call.job import Lane
+    from interlingua.client.call.values import CallTarget
     from interlingua.client.web.chat import WebChat
     from interlingua.dialects._contract import StreamEncoder
     from interlingua.types.change import Change
@@ -43,13 +43,13 @@ __all__ = ["BodyFace", "EventWriter", "SseBody", "answer_ids", "begun_before", "
 class EventWriter:
     """Turns the events of one answer into the bytes of a stream."""
 
-    def __init__(self, target: str | WebChat, lanes: Iterable[Lane] = ()) -> None:
-        """A writer in a dialect, or to a page, of what one of the `lanes` answers.
+    def __init__(self, target: str | WebChat, call_targets: Iterable[CallTarget] = ()) -> None:
+        """A writer in a dialect, or to a page, of what one of the `call_targets` answers.
 
         Raises: ConfigError for no dialect, with the names there are.
         """
         self._changes: list[Change] = []
-        self._lanes = tuple(lanes)
+        self._call_targets = tuple(call_targets)
         chat = page_of(target)
         self._name = chat.protocol if chat is not None else get_dialect(cast("str", target)).name
         self._encoder: StreamEncoder | None = None if chat is None else page_encoder(chat, self._changes)
@@ -74,7 +74,7 @@ class EventWriter:
             context = ServerContext(
                 created=int(time.time()),
                 make_id=answer_ids(self._name),
-                source=source_of(self._lanes, event.model if isinstance(event, StreamStart) else ""),
+                source=source_of(self._call_targets, event.model if isinstance(event, StreamStart) else ""),
                 changes=self._changes,
             )
             encoder = self._encoder = get_dialect(self._name).stream_encoder(context)
@@ -85,9 +85,9 @@ class EventWriter:
         return self.tell(stream_error(error, partial))
 
 
-def source_of(lanes: Iterable[Lane], model: str) -> str | None:
+def source_of(targets: Iterable[CallTarget], model: str) -> str | None:
     """The dialect in which the target called `model` answered."""
-    return next((lane.dialect.name for lane in lanes if lane.endpoint.spec == model), None)
+    return next((target.dialect.name for target in targets if target.endpoint.spec == model), None)
 
 
 def answer_ids(dialect: str) -> Callable[[], str]:

@@ -33,7 +33,7 @@ from interlingua.dialects._limited import limited
 from interlingua.dialects._members import is_object
 from interlingua.dialects.table import get_dialect, get_service, stream_type
 from interlingua.errors import BadRequestError, Error, UnsupportedError
-from interlingua.gateway.calls.plan import make_job
+from interlingua.gateway.calls.plan import make_call
 from interlingua.gateway.calls.reading import (
     CHEAP_BYTES,
     Head,
@@ -73,22 +73,22 @@ from interlingua.wire.sse import STREAM_HEADERS
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.hooks.run import Hooking
     from interlingua.dialects._contract import DecodedRequest, Dialect, Encoded
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.auth import Guard
-    from interlingua.gateway.keys.grant import Grant
+    from interlingua.gateway.keys.reservation import CallReservation
     from interlingua.gateway.settings import GatewayKey
-    from interlingua.gateway.state.vault import Restored
+    from interlingua.gateway.state.reasoning_store import Restored
     from interlingua.types.change import Change
     from interlingua.types.event import Event
     from interlingua.types.request import Request
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers
 
-__all__ = ["ClientExchange", "converse", "job_of", "read", "read_exchange"]
+__all__ = ["ClientExchange", "call_of", "converse", "read", "read_exchange"]
 
 _OPTIONS = {policy: DecodeOptions(history=policy) for policy in get_args(HistoryPolicy)}
 
@@ -110,7 +110,7 @@ class ClientExchange(msgspec.Struct, eq=False):
     """The changes of writing the answer."""
     provider_ids: dict[str, str] = {}
     """Our own call ids in the answer, and the provider's that they stand for."""
-    grant: Grant | None = None
+    reservation: CallReservation | None = None
     """The right to make this call; None where nothing is counted."""
     keeping: Keeping | None = None
     """How the answer is kept, for a client that can go on from it by its id."""
@@ -120,7 +120,7 @@ class ClientExchange(msgspec.Struct, eq=False):
     """The members that were taken out of the body, since the key may not ask for them."""
     respelled: tuple[Change, ...] = ()
     """The names of media types that are sent under the name that the client's dialect takes."""
-    relayed: tuple[Lane, ...] = ()
+    relayed: tuple[CallTarget, ...] = ()
     """The targets that get the body as it came."""
     hooking: Hooking | None = None
     """The hooks that run around the call; None where there are none, and before they do."""
@@ -207,7 +207,7 @@ class ClientExchange(msgspec.Struct, eq=False):
         before = self.http.changes + self.taken_out + self.respelled
         is_only_seen = bool(self.relayed) and self.restored is None  # an observer reads what goes out as it came
         changes = before if self._decoded is None or is_only_seen else before + self._decoded.changes
-        changes = changes if self.grant is None else changes + self.grant.changes
+        changes = changes if self.reservation is None else changes + self.reservation.changes
         changes += self.hook_changes
         return changes if self.restored is None else changes + self.restored.changes
 
@@ -223,15 +223,15 @@ class ClientExchange(msgspec.Struct, eq=False):
         Raises: as `decoded`.
         """
         if self.restored is None:
-            self.restored = await self.gateway.vault.restore(self.owner, self.decoded.request)
+            self.restored = await self.gateway.reasoning_store.restore(self.owner, self.decoded.request)
         return self.restored.request
 
     async def remember(self, response: Response[Any]) -> None:
         """Keep what the client's dialect has no room for of a translated answer."""
         if self.restored is not None:
-            await self.gateway.vault.remember(self.owner, self.restored, response, self.provider_ids)
+            await self.gateway.reasoning_store.remember(self.owner, self.restored, response, self.provider_ids)
 
-    async def keep(self, response: Response[Any], lane: Lane, body: bytes | None = None) -> None:
+    async def keep(self, response: Response[Any], target: CallTarget, body: bytes | None = None) -> None:
         """Keep an answer for a client that can go on from it by its id; `body` is its whole text, where it has one."""
         keeping = self.keeping
         if keeping is None:
@@ -240,59 +240,61 @@ class ClientExchange(msgspec.Struct, eq=False):
         def written() -> bytes:
             if body is not None:
                 return body
-            context = replace(self.context(lane.dialect.name), changes=None)
-            return self.dialect.encode_response(keeping.answer(response, lane), context).body
+            context = replace(self.context(target.dialect.name), changes=None)
+            return self.dialect.encode_response(keeping.answer(response, target), context).body
 
-        await keeping.keep(response, lane, written)
+        await keeping.keep(response, target, written)
 
-    def able_lanes(self, lanes: tuple[Lane, ...]) -> tuple[Lane, ...]:
+    def able_targets(self, targets: tuple[CallTarget, ...]) -> tuple[CallTarget, ...]:
         """The targets that know what the request goes on with.
 
         Raises: BadRequestError where there is none.
         """
-        lanes = lanes if self.keeping is None else self.keeping.lanes(lanes)
-        return self.gateway.ids.lanes(lanes, self.http)
+        targets = targets if self.keeping is None else self.keeping.able_targets(targets)
+        return self.gateway.ids.able_targets(targets, self.http)
 
-    def request_for(self, request: Request, lane: Lane) -> Request:
+    def request_for(self, request: Request, target: CallTarget) -> Request:
         """The request as one of several targets gets it."""
-        return request if self.keeping is None else self.keeping.request_for(request, lane)
+        return request if self.keeping is None else self.keeping.request_for(request, target)
 
     async def settle(
-        self, response: Response[Any] | None, lane: Lane | None = None, *, is_partial: bool = False
+        self, response: Response[Any] | None, target: CallTarget | None = None, *, is_partial: bool = False
     ) -> None:
-        """Write down what the call has used, where that is counted and was not yet, as `Grant.settle`."""
-        settling = None if self.grant is None else self.grant.settle(response, lane, is_partial=is_partial)
+        """Write down what the call has used, where that is counted and was not yet, as `CallReservation.settle`."""
+        settling = (
+            None if self.reservation is None else self.reservation.settle(response, target, is_partial=is_partial)
+        )
         if settling is not None:
             await settling
 
     async def settle_failed(self, error: BaseException) -> None:
         """Write down what a call has used that ended with an error."""
-        settling = None if self.grant is None else self.grant.settle_failed(error)
+        settling = None if self.reservation is None else self.reservation.settle_failed(error)
         if settling is not None:
             await settling
 
-    def shown(self, response: Response[Any], lane: Lane) -> Response[Any]:
+    def shown(self, response: Response[Any], target: CallTarget) -> Response[Any]:
         """The answer of a target as the client gets it."""
-        response = response if self.keeping is None else self.keeping.answer(response, lane)
+        response = response if self.keeping is None else self.keeping.answer(response, target)
         if self.http.facts.names_provider:
-            response = with_provider(response, lane.endpoint.provider, self.dialect.name)
+            response = with_provider(response, target.endpoint.provider, self.dialect.name)
         return response
 
-    def shown_events(self, events: list[Event], lane: Lane) -> list[Event]:
+    def shown_events(self, events: list[Event], target: CallTarget) -> list[Event]:
         """Events of the beginning, the end or a call of an answer, as the client gets them."""
         if self.http.facts.names_provider:
-            events = [start_with_provider(event, lane.endpoint.provider, self.dialect.name) for event in events]
-        return events if self.keeping is None else [self.keeping.event(event, lane) for event in events]
+            events = [start_with_provider(event, target.endpoint.provider, self.dialect.name) for event in events]
+        return events if self.keeping is None else [self.keeping.event(event, target) for event in events]
 
     @property
     def changes_calls(self) -> bool:
         """Whether the client gets calls of the answer in namespaces, so that every event has to be looked at."""
         return self.keeping is not None and self.keeping.has_spaces
 
-    def signing(self, lane: Lane) -> Callable[[bytes], bytes] | None:
+    def signing(self, target: CallTarget) -> Callable[[bytes], bytes] | None:
         """The function that signs the ids in the answer of a target; None where nothing is signed."""
-        is_here = self.keeping is not None and self.keeping.is_ours(lane)
-        return self.gateway.ids.signing(self.http, lane.endpoint.provider, is_here=is_here)
+        is_here = self.keeping is not None and self.keeping.is_ours(target)
+        return self.gateway.ids.signing(self.http, target.endpoint.provider, is_here=is_here)
 
     def context(self, source: str | None) -> ServerContext:
         """How the answer is to be written, when a target of the dialect `source` gave it."""
@@ -320,22 +322,22 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
     exchange = await read_exchange(gateway, http, dialect)
-    job = await make_job(exchange)
+    call = await make_call(exchange)
     if exchange.key is not None:
-        await gateway.admission.admit(exchange, exchange.key, job)
-        cap = None if exchange.grant is None else exchange.grant.cap
-        if cap is not None and job.request.messages:  # else it goes out as it came, and is capped there
-            request = job.request
-            job = replace(job, request=limited(request, cap) if request.extra else replace(request, max_tokens=cap))
+        await gateway.admission.admit(exchange, exchange.key, call)
+        cap = None if exchange.reservation is None else exchange.reservation.cap
+        if cap is not None and call.request.messages:  # else it goes out as it came, and is capped there
+            request = call.request
+            call = replace(call, request=limited(request, cap) if request.extra else replace(request, max_tokens=cap))
     if exchange.warms_up:
         return await _warm_up(exchange)
     try:
         if gateway.hooks:
-            result = await _run_hooks(exchange, job)
+            result = await _run_hooks(exchange, call)
             if isinstance(result, GatewayReply):
                 return result
-            job = result
-        return await (streamed(exchange, job) if exchange.head.stream else _whole(exchange, job))
+            call = result
+        return await (streamed(exchange, call) if exchange.head.stream else _whole(exchange, call))
     except CallRefused as refusal:
         raise refusal.error from None
     except BaseException as error:
@@ -343,44 +345,44 @@ async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Gat
         raise
 
 
-async def job_of(exchange: ClientExchange) -> Job:
-    """The client's job for what is asked, as `make_job`, with about how many tokens it has where a limit wants to know.
+async def call_of(exchange: ClientExchange) -> Call:
+    """The client's call, as `make_call`, with about how many tokens it has where a limit wants to know.
 
-    Raises: as `make_job`.
+    Raises: as `make_call`.
     """
-    return weighed(await make_job(exchange), partial(estimate_body, exchange.http.body))
+    return weighed(await make_call(exchange), partial(estimate_body, exchange.http.body))
 
 
-async def _whole(exchange: ClientExchange, job: Job) -> GatewayReply:
+async def _whole(exchange: ClientExchange, call: Call) -> GatewayReply:
     """The reply of a whole answer."""
     sending = Sending(exchange)
     try:
-        response = await carried_out(sending.call(job))
+        response = await carried_out(sending.call(call))
     except UnsupportedError as error:
         raise with_way_out(error) from error
-    last, lane, sent = sending.served[-1]
-    if exchange.grant is not None:
-        await exchange.settle(last, lane)
+    last, target, sent = sending.served[-1]
+    if exchange.reservation is not None:
+        await exchange.settle(last, target)
     if exchange.hooking is not None:
         answer = await carried_out(exchange.hooking.after(response))
         sent = sent if exchange.hooking.is_same(response, answer) else None
         response = answer
     if sent is None:
         await exchange.remember(response)
-        context = exchange.context(lane.dialect.name)
-        reply = translated_reply(exchange.dialect, exchange.shown(response, lane), context)
+        context = exchange.context(target.dialect.name)
+        reply = translated_reply(exchange.dialect, exchange.shown(response, target), context)
         status, headers, body = reply.status, reply.headers, reply.body
     else:
-        shown, make_context = exchange.shown(response, lane), partial(exchange.context, lane.dialect.name)
+        shown, make_context = exchange.shown(response, target), partial(exchange.context, target.dialect.name)
         sent, response = reply_as_sent(exchange.dialect, sent, shown, make_context, is_whole=shown is response)
         status, body = sent.status, sent.body
         headers = (("content-type", exchange.dialect.service.body_type), *kept_headers(sent.headers))
     if exchange.keeping is not None:
-        await exchange.keep(response, lane, body)
+        await exchange.keep(response, target, body)
     changes = first_changes((*exchange.read_changes, *response.changes, *exchange.changes))
     if exchange.http.entry is not None:
         exchange.http.entry.answered(response, changes)
-    sign = exchange.signing(lane)
+    sign = exchange.signing(target)
     if sign is not None:
         body = sign(body)
     trail = trail_headers(response.attempts, changes, response.cost_usd)
@@ -396,27 +398,27 @@ _UNUSED: Response[None] = Response(usage=Usage(input_tokens=0, output_tokens=0),
 """The cost to its key of an answer that no target gave."""
 
 
-async def _run_hooks(exchange: ClientExchange, job: Job) -> Job | GatewayReply:
-    """The job with the request that the hooks make of it, or the reply of one that answers.
+async def _run_hooks(exchange: ClientExchange, call: Call) -> Call | GatewayReply:
+    """The call with the request that the hooks make of it, or the reply of one that answers.
 
     Raises: what a hook raises.
     """
     from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
 
     context = context_of(
-        job, stream=exchange.head.stream, model=exchange.head.model, owner=exchange.owner, client=exchange.dialect.name
+        call, stream=exchange.head.stream, model=exchange.head.model, owner=exchange.owner, client=exchange.dialect.name
     )
     hooking = exchange.hooking = Hooking(exchange.gateway.hooks, context)
-    result = await carried_out(hooking.before(job.request))
+    result = await carried_out(hooking.before(call.request))
     if isinstance(result, Response):
-        return await _reply_of_hook(exchange, await carried_out(hooking.after(replace(result, request=job.request))))
+        return await _reply_of_hook(exchange, await carried_out(hooking.after(replace(result, request=call.request))))
     exchange.hook_changes = hooking.take_changes()
     if exchange.hook_changes or (exchange.head.stream and hooking.reads_answers):
         exchange.relayed = ()
-    cap = None if exchange.grant is None else exchange.grant.cap
+    cap = None if exchange.reservation is None else exchange.reservation.cap
     if cap is not None:
         result = limited(result, cap if result.max_tokens is None else min(result.max_tokens, cap))
-    return replace(job, request=result, hooking=hooking)
+    return replace(call, request=result, hooking=hooking)
 
 
 async def _reply_of_hook(exchange: ClientExchange, response: Response[Any]) -> GatewayReply:

@@ -41,7 +41,7 @@ from interlingua.wire.json import MAX_EVENT_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from interlingua.client.call.job import Lane
+    from interlingua.client.call.values import CallTarget
     from interlingua.dialects._contract import Encoded, ResumableEncoder, ServerContext, StreamDecoder
     from interlingua.errors import Error
     from interlingua.types.event import Event
@@ -70,11 +70,11 @@ class PassedStream(Live):
     hides_usage: ClassVar[bool] = False
     """Whether frames with nothing but counts of tokens are not passed on."""
 
-    def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
+    def __init__(self, target: CallTarget, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing has come."""
-        super().__init__(lane, encoded, headers, decoder)
-        self._cutter = FrameCutter(lane.endpoint.spec, b"\n" if lane.dialect.service.is_lines else b"")
-        self._check = lane.dialect.frame_check()
+        super().__init__(target, encoded, headers, decoder)
+        self._cutter = FrameCutter(target.endpoint.spec, b"\n" if target.dialect.service.is_lines else b"")
+        self._check = target.dialect.frame_check()
         self._passed: list[bytes] = []
         self._last_frame = b""
         self._sent: list[Event] = []
@@ -104,7 +104,9 @@ class PassedStream(Live):
         """The encoder of the rest of the answer, behind everything that was passed."""
         if self._encoder is None:
             facts = context()
-            encoder = self._encoder = self.lane.dialect.stream_encoder(replace(facts, model=self._model or facts.model))
+            encoder = self._encoder = self.target.dialect.stream_encoder(
+                replace(facts, model=self._model or facts.model)
+            )
             if self._last_frame:
                 encoder.resume(joined(self._sent), self._last_frame)
             self._sent.clear()

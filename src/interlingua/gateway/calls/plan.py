@@ -1,11 +1,11 @@
 """Plans: the targets and the treatment of all requests that name the same model in the same dialect, settled once.
 
 Some targets get the body as it came, with a few members edited (`sending`); the others get a translation. The plan of
-a request, with what is different for that one, is the job of the client that carries it out (`make_job`).
+a request, with what is different for that one, is the call of the client that carries it out (`make_call`).
 
 Rules
 - A plan holds for as long as the registry gives the same targets and the gateway has the same settings.
-- Nothing of a request is in it: its job is that of a request that goes out as it came to every target.
+- Nothing of a request is in it: its call is that of a request that goes out as it came to every target.
 - A name is whatever the registry takes: an exact alias, the longest `prefix*`, `provider/model`, a chain with commas.
 - A name has neither control characters nor steps (`..`): it goes into paths, headers and logs. It is no longer than
   `MAX_MODEL_CHARACTERS`, and what is refused is not remembered.
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from interlingua.client.call.job import Job, Lane
+from interlingua.client.call.values import Call, CallTarget
 from interlingua.client.observe import is_observed
 from interlingua.client.options import Settings
 from interlingua.dialects.table import get_dialect, get_service
@@ -56,7 +56,7 @@ __all__ = [
     "ResolvedTargets",
     "Targets",
     "is_same",
-    "make_job",
+    "make_call",
     "needs_of",
 ]
 
@@ -68,32 +68,32 @@ _COMMITTED = Request(store=True)
 """Stands for a request that goes out as it came, and must not run twice."""
 
 
-def is_same(lane: Lane, dialect: str) -> bool:
+def is_same(target: CallTarget, dialect: str) -> bool:
     """Whether a target speaks the client's own dialect, and can get a request of it as it came."""
-    return lane.dialect.name == dialect and lane.dialect.service.passes
+    return target.dialect.name == dialect and target.dialect.service.passes
 
 
 class Plan:
     """The targets of the requests of one name, dialect and kind, and the way of asking them."""
 
-    def __init__(self, targets: ResolvedTargets, settings: GatewaySettings, dialect: str, job: Job) -> None:
-        """The plan for clients of `dialect` that name `targets`, and the `job` of passing a request on."""
+    def __init__(self, targets: ResolvedTargets, settings: GatewaySettings, dialect: str, call: Call) -> None:
+        """The plan for clients of `dialect` that name `targets`, and the `call` of passing a request on."""
         self.holds: Callable[[], bool] = targets.holds
         """Says whether the name stands for the same targets now."""
         self.settings: GatewaySettings = settings
         """The settings of the gateway that it was made by."""
-        self.lanes: tuple[Lane, ...] = targets.lanes
+        self.targets: tuple[CallTarget, ...] = targets.targets
         """The targets, in the order in which they are named."""
-        own = [lane for lane in targets.lanes if is_same(lane, dialect)]
-        self.own: list[tuple[Lane, Needs]] = [(lane, needs_of(lane)) for lane in own]
+        own = [target for target in targets.targets if is_same(target, dialect)]
+        self.own: list[tuple[CallTarget, Needs]] = [(target, needs_of(target)) for target in own]
         """Those that speak the client's dialect, and what each wants in other words."""
-        self.job: Job = job
-        """The job of a request that goes out as it came."""
+        self.call: Call = call
+        """The call of a request that goes out as it came."""
 
     @cached_property
     def strict(self) -> Settings:
-        """How the job is done where the client wants nothing dropped."""
-        return msgspec.structs.replace(self.job.settings, strict=True)
+        """How the call is done where the client wants nothing dropped."""
+        return msgspec.structs.replace(self.call.settings, strict=True)
 
 
 class Plans:
@@ -119,18 +119,18 @@ class Plans:
     def plan(self, model: str, dialect: str, *, tools: bool) -> Plan:
         """The plan for clients of `dialect` that name `model`; `tools` says that they offer some.
 
-        Raises: as `Targets.lanes`.
+        Raises: as `Targets.of`.
         """
         settings, name = self._settings, (model, dialect, tools)
         plan = self._plans.get(name)
         if plan is not None and plan.settings is settings and plan.holds():
             return plan
         targets = self._targets.resolve(model, dialect, tools=tools)
-        if plan is not None and plan.settings is settings and plan.lanes is targets.lanes:
+        if plan is not None and plan.settings is settings and plan.targets is targets.targets:
             plan.holds = targets.holds
             return plan
-        passes_all = all([is_same(lane, dialect) for lane in targets.lanes])
-        job = Job(
+        passes_all = all([is_same(target, dialect) for target in targets.targets])
+        call = Call(
             UNREAD,
             Settings(
                 timeouts=settings.timeouts,
@@ -140,20 +140,20 @@ class Plans:
                 history_policy=get_service(dialect).history,
                 warns=False,
             ),
-            targets.lanes,
+            targets.targets,
             self._clock,
             make_id=None if passes_all else self._make_id,
             tool_deltas=True,
             ranking=self._targets.ranking(model),
         )
-        plan = Plan(targets, settings, dialect, job)
+        plan = Plan(targets, settings, dialect, call)
         self._plans.put(name, plan)
         return plan
 
 
 def _plan_bytes(name: tuple[str, str, bool], plan: Plan) -> int:
     """The bytes that a plan takes; its targets are those of the registry."""
-    return PLAN_BYTES + weight_of(name[0]) + TARGET_BYTES * len(plan.lanes)
+    return PLAN_BYTES + weight_of(name[0]) + TARGET_BYTES * len(plan.targets)
 
 
 # The targets of a name
@@ -172,7 +172,7 @@ class ResolvedTargets(NamedTuple):
 
     endpoints: tuple[Endpoint, ...]
     """The targets."""
-    lanes: tuple[Lane, ...]
+    targets: tuple[CallTarget, ...]
     """The targets, with the dialect that is spoken to each."""
     holds: Callable[[], bool]
     """Says whether the name stands for them now."""
@@ -189,13 +189,13 @@ class Targets:
             MAX_REMEMBERED_BYTES, weigh=_targets_bytes
         )
 
-    def lanes(self, model: str, client: str, *, tools: bool) -> tuple[Lane, ...]:
+    def of(self, model: str, client: str, *, tools: bool) -> tuple[CallTarget, ...]:
         """The targets of a name, in order, for a client of the dialect `client`.
 
         Raises: UnknownModelError for a name that nothing defines; DecodeError for what can be no name; ConfigError for
         a bad entry.
         """
-        return self.resolve(model, client, tools=tools).lanes
+        return self.resolve(model, client, tools=tools).targets
 
     def ranking(self, model: str) -> Ranking | None:
         """The order of the targets of a name; None for the order in which they are named."""
@@ -204,12 +204,12 @@ class Targets:
     def resolve(self, model: str, client: str, *, tools: bool) -> ResolvedTargets:
         """The targets of a name, with a check whether that answer still holds.
 
-        Raises: as `lanes`.
+        Raises: as `of`.
         """
         name = (model, client, tools)
-        targets = self._cache.get(name)
-        if targets is not None and targets.holds():
-            return targets
+        entry = self._cache.get(name)
+        if entry is not None and entry.holds():
+            return entry
         if not checked_model(model).isprintable() or _STEP.search(model):
             raise DecodeError(f"/model: {model[:100]!r} is no name of a model", path="/model", status=400)
         model = renamed(self._rewrite, model)
@@ -221,18 +221,18 @@ class Targets:
             if not answers_alone():
                 raise
             endpoints = tuple([placeholder(element.strip()) for element in model.split(",")])
-        if targets is not None and targets.endpoints is endpoints:
-            lanes = targets.lanes
+        if entry is not None and entry.endpoints is endpoints:
+            targets = entry.targets
         else:
-            lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
-        targets = ResolvedTargets(endpoints, lanes, _never if resolved is None else resolved.holds)
-        self._cache.put(name, targets)
-        return targets
+            targets = tuple([CallTarget(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
+        entry = ResolvedTargets(endpoints, targets, _never if resolved is None else resolved.holds)
+        self._cache.put(name, entry)
+        return entry
 
 
 def _targets_bytes(name: tuple[str, str, bool], targets: ResolvedTargets) -> int:
     """The bytes that an entry takes; its targets are those of the registry."""
-    return FOUND_BYTES + weight_of(name[0]) + FOUND_TARGET_BYTES * len(targets.lanes)
+    return FOUND_BYTES + weight_of(name[0]) + FOUND_TARGET_BYTES * len(targets.targets)
 
 
 def _never() -> bool:
@@ -306,13 +306,13 @@ _MEDIA_WORDS: dict[str, frozenset[str]] = {
 """Words that stand in a history with such media; a target that takes none of them gets it from the dialect's writer."""
 
 
-def needs_of(lane: Lane) -> Needs:
+def needs_of(target: CallTarget) -> Needs:
     """The members and words to search for in a body before it goes to a target as it is."""
-    facts, declared = lane.endpoint.target.facts, lane.endpoint.capabilities
+    facts, declared = target.endpoint.target.facts, target.endpoint.capabilities
     untaken = [kind for kind in _MEDIA_WORDS if getattr(facts, kind) is False]
     if declared.tools is False:
         untaken.append("tools")
-    return _needs(lane.endpoint.target.quirks, tuple(untaken))
+    return _needs(target.endpoint.target.quirks, tuple(untaken))
 
 
 @lru_cache(maxsize=256)
@@ -335,27 +335,27 @@ def _needs(quirks: Quirks, untaken: tuple[str, ...]) -> Needs:
     return Needs(quirks.unsupported.union(everything, active_members), words)
 
 
-def _relayed(exchange: ClientExchange, plan: Plan) -> tuple[Lane, ...]:
+def _relayed(exchange: ClientExchange, plan: Plan) -> tuple[CallTarget, ...]:
     """The targets to which the body can go out as it came; those of the plan themselves, where it is all of them."""
     head, own = exchange.head, plan.own
     if not own or head.json_array or (exchange.keeping is not None and exchange.keeping.is_changed):
         return ()
     fitting = [
-        lane
-        for lane, needs in own
+        target
+        for target, needs in own
         if needs.members.isdisjoint(head.body.members)
         and all([words.isdisjoint(head.words(member)) for member, words in needs.words.items()])
     ]
     if not fitting or not head.is_normal or head.is_ours:
         return ()
-    return plan.lanes if len(fitting) == len(plan.lanes) else tuple(fitting)
+    return plan.targets if len(fitting) == len(plan.targets) else tuple(fitting)
 
 
-# The job of one request
+# The call of one request
 
 
-async def make_job(exchange: ClientExchange) -> Job:
-    """The client's job for a request: its targets, and the request as far as somebody has to know it.
+async def make_call(exchange: ClientExchange) -> Call:
+    """The client's call for a request: its targets, and the request as far as somebody has to know it.
 
     Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; DecodeError, HistoryError for a
     body that has to be translated and cannot be read; BadRequestError where no target knows what it goes on with.
@@ -371,7 +371,7 @@ async def make_job(exchange: ClientExchange) -> Job:
     if head.body.is_costly:
         changed["writer"] = exchange.writer
     if exchange.http.kept_by or exchange.keeping is not None:
-        changed["lanes"] = exchange.able_lanes(plan.lanes)
+        changed["targets"] = exchange.able_targets(plan.targets)
     if request is not UNREAD:
         changed["request"], changed["provider_ids"] = request, exchange.provider_ids
     if exchange.keeping is not None:
@@ -379,21 +379,21 @@ async def make_job(exchange: ClientExchange) -> Job:
     if exchange.http.header(STRICT) == "1":
         changed["settings"] = plan.strict
     if exchange.http.trace_headers:
-        settings = changed.get("settings", plan.job.settings)
+        settings = changed.get("settings", plan.call.settings)
         changed["settings"] = msgspec.structs.replace(settings, headers=exchange.http.trace_headers)
     if answers_alone():
         changed["with_credential"] = False
-    return msgspec.structs.replace(plan.job, **changed) if changed else plan.job
+    return msgspec.structs.replace(plan.call, **changed) if changed else plan.call
 
 
 async def _request(exchange: ClientExchange, plan: Plan) -> Request:
-    """The request, as far as somebody has to know it: with the vault's part of its history, and what its media name.
+    """The request, as far as somebody has to know it: with the stored reasoning of its history, and its media.
 
     One that goes out as it came to every target is read only where somebody looks at it.
     """
     if exchange.relayed and not exchange.gateway.hooks:
-        lanes = exchange.able_lanes(plan.lanes)
-        if exchange.relayed is lanes or all([lane in exchange.relayed for lane in lanes]):
+        targets = exchange.able_targets(plan.targets)
+        if exchange.relayed is targets or all([target in exchange.relayed for target in targets]):
             if is_observed():
                 with suppress(Error):  # what we cannot read, its provider may
                     return exchange.decoded.request

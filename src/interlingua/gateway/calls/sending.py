@@ -32,8 +32,8 @@ from interlingua.wire.json import encode, encode_text
 
 if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job, Lane
     from interlingua.client.call.live import Live
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.dialects._service import Service
     from interlingua.errors import Error
     from interlingua.gateway.calls.exchange import ClientExchange
@@ -44,7 +44,7 @@ __all__ = ["Sending", "outgoing"]
 
 
 class Sending(Relay):
-    """The call of one request, whose grant is told of each try."""
+    """The call of one request, whose reservation is told of each try."""
 
     def __init__(self, exchange: ClientExchange) -> None:
         """A call that has not begun."""
@@ -59,45 +59,45 @@ class Sending(Relay):
         """About how many tokens the body has."""
         return estimate_body(self._exchange.http.body)
 
-    def prepared(self, job: Job, lane: Lane) -> Steps[Job]:
-        """The job of one try, which is reserved; a target of the client's own dialect keeps its ids."""
+    def prepared(self, call: Call, target: CallTarget) -> Steps[Call]:
+        """The call of one try, which is reserved; a target of the client's own dialect keeps its ids."""
         exchange = self._exchange
-        if job.make_id is not None:
-            request, is_own = exchange.request_for(job.request, lane), is_same(lane, self.dialect)
-            job = replace(job, request=request, make_id=None) if is_own else replace(job, request=request)
-        if exchange.grant is not None:
-            yield from exchange.grant.again(lane)
-        return job if lane in exchange.relayed else _with_thoughts(exchange, job, lane)
+        if call.make_id is not None:
+            request, is_own = exchange.request_for(call.request, target), is_same(target, self.dialect)
+            call = replace(call, request=request, make_id=None) if is_own else replace(call, request=request)
+        if exchange.reservation is not None:
+            yield from exchange.reservation.again(target)
+        return call if target in exchange.relayed else _with_thoughts(exchange, call, target)
 
-    def own_request(self, job: Job, lane: Lane) -> Encoded | None:
+    def own_request(self, call: Call, target: CallTarget) -> Encoded | None:
         """The body as it came for a target that can take it so."""
         exchange = self._exchange
-        return outgoing(exchange, lane, strict=job.settings.strict) if lane in exchange.relayed else None
+        return outgoing(exchange, target, strict=call.settings.strict) if target in exchange.relayed else None
 
-    def stream_class(self, lane: Lane) -> type[Live]:
+    def stream_class(self, target: CallTarget) -> type[Live]:
         """The class of a stream that is passed on."""
-        return CountedStream if _asks_usage(self._exchange, lane) else PassedStream
+        return CountedStream if _asks_usage(self._exchange, target) else PassedStream
 
-    def failed(self, error: Error, lane: Lane) -> None:
+    def failed(self, error: Error, target: CallTarget) -> None:
         """A try has failed, which may have to be paid for."""
-        if self._exchange.grant is not None:
-            self._exchange.grant.failed(error, lane)
+        if self._exchange.reservation is not None:
+            self._exchange.reservation.failed(error, target)
 
-    def paused(self, response: Response[Any], lane: Lane) -> None:
+    def paused(self, response: Response[Any], target: CallTarget) -> None:
         """A target has paused, and what it gave is to be paid for."""
-        if self._exchange.grant is not None:
-            self._exchange.grant.paused(response, lane)
+        if self._exchange.reservation is not None:
+            self._exchange.reservation.paused(response, target)
 
 
-def _with_thoughts(exchange: ClientExchange, job: Job, lane: Lane) -> Job:
-    """The job with thoughts shown, where thinking is asked for and the client has no word for showing it."""
-    if lane.dialect.service.thoughts != "if_asked" or exchange.dialect.service.thoughts != "unasked":
-        return job
-    request = job.request
+def _with_thoughts(exchange: ClientExchange, call: Call, target: CallTarget) -> Call:
+    """The call with thoughts shown, where thinking is asked for and the client has no word for showing it."""
+    if target.dialect.service.thoughts != "if_asked" or exchange.dialect.service.thoughts != "unasked":
+        return call
+    request = call.request
     is_thinking = request.thinking or request.thinking_budget or request.effort not in (None, "none")
     if request.thinking_summary is not None or not is_thinking:
-        return job
-    return replace(job, request=replace(request, thinking_summary="auto"))
+        return call
+    return replace(call, request=replace(request, thinking_summary="auto"))
 
 
 # The request that goes out to a target of the client's own dialect
@@ -107,12 +107,12 @@ _MADE = b'"call_'
 """How ids begin that are made for calls without one; in a history each stands twice, and counting goes on behind it."""
 
 
-def outgoing(exchange: ClientExchange, lane: Lane, *, strict: bool) -> Encoded:
+def outgoing(exchange: ClientExchange, target: CallTarget, *, strict: bool) -> Encoded:
     """The request for one target, in the client's own words.
 
     Raises: UnsupportedError under `strict` for a member that the target does not take.
     """
-    name, service, endpoint, body = exchange.dialect.name, exchange.dialect.service, lane.endpoint, exchange.head.body
+    name, service, endpoint, body = exchange.dialect.name, exchange.dialect.service, target.endpoint, exchange.head.body
     changes = Changes(name, "encode_request")
     betas = service.beta_members
     left_out = () if not betas or "*" in endpoint.target.quirks.betas else betas.intersection(body.members)
@@ -127,9 +127,9 @@ def outgoing(exchange: ClientExchange, lane: Lane, *, strict: bool) -> Encoded:
     edits: dict[str, bytes | None] = dict.fromkeys(left_out)
     if service.read_path is None and "model" in body:
         edits["model"] = encode_text(endpoint.model)
-    if (grant := exchange.grant) is not None and grant.cap is not None:
-        edits |= cap_edits(exchange, lane, grant.cap, is_own=not grant.changes)
-    if _asks_usage(exchange, lane):
+    if (reservation := exchange.reservation) is not None and reservation.cap is not None:
+        edits |= cap_edits(exchange, target, reservation.cap, is_own=not reservation.changes)
+    if _asks_usage(exchange, target):
         options = body.get("stream_options")
         edits["stream_options"] = encode({**(options if is_object(options) else {}), "include_usage": True})
     http = exchange.http
@@ -148,10 +148,12 @@ def outgoing(exchange: ClientExchange, lane: Lane, *, strict: bool) -> Encoded:
     )
 
 
-def _asks_usage(exchange: ClientExchange, lane: Lane) -> bool:
+def _asks_usage(exchange: ClientExchange, target: CallTarget) -> bool:
     """Whether a stream is asked for its counts of tokens, which its client does not want and its key is charged by."""
-    is_counted = exchange.grant is not None and exchange.grant.cap is not None
-    return is_counted and exchange.head.stream and not exchange.wants_usage and lane.endpoint.target.quirks.stream_usage
+    is_counted = exchange.reservation is not None and exchange.reservation.cap is not None
+    return (
+        is_counted and exchange.head.stream and not exchange.wants_usage and target.endpoint.target.quirks.stream_usage
+    )
 
 
 def _path(exchange: ClientExchange, service: Service, model: str) -> str:

@@ -44,18 +44,18 @@ from interlingua.wire.sse import STREAM_HEADERS
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
-    from interlingua.client.call.job import Job
     from interlingua.client.call.live import Live
+    from interlingua.client.call.values import Call
     from interlingua.dialects._contract import ServerContext, StreamEncoder
     from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.http import Sink
     from interlingua.types.event import Event
     from interlingua.types.response import Response
 
-__all__ = ["Course", "streamed"]
+__all__ = ["InFlightStream", "streamed"]
 
 
-class Course:
+class InFlightStream:
     """One stream under way."""
 
     pump: AsyncPump[None]
@@ -94,7 +94,7 @@ class Course:
 
     def context(self) -> ServerContext:
         """How it is written in the client's dialect."""
-        return self.exchange.context(self.live.lane.dialect.name)
+        return self.exchange.context(self.live.target.dialect.name)
 
     def encoder(self) -> StreamEncoder:
         """The encoder in the client's dialect."""
@@ -102,20 +102,20 @@ class Course:
 
     async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
         """Settle the call, and keep what the client's next request may need."""
-        await self.exchange.settle(self.outcome.last or response, self.live.lane)
+        await self.exchange.settle(self.outcome.last or response, self.live.target)
         if is_translated:
             await self.exchange.remember(response)
-        await self.exchange.keep(response, self.live.lane)
+        await self.exchange.keep(response, self.live.target)
 
     async def close(self) -> None:
         """Close the upstream, and settle a call that was left before its end."""
         await self.pump.close()
         exchange = self.exchange
-        if exchange.grant is not None and exchange.grant.counts:
+        if exchange.reservation is not None and exchange.reservation.counts:
             if self.sending.is_opening:
                 await exchange.settle_failed(asyncio.CancelledError())
             last = self.outcome.last
-            await exchange.settle(last or self.came, self.live.lane, is_partial=last is None)
+            await exchange.settle(last or self.came, self.live.target, is_partial=last is None)
 
     async def finish(self) -> None:
         """Close the upstream, and write down what the stream came to."""
@@ -147,47 +147,47 @@ class Course:
         return came
 
 
-async def streamed(exchange: ClientExchange, job: Job) -> GatewayReply:
+async def streamed(exchange: ClientExchange, call: Call) -> GatewayReply:
     """The reply of a stream, as soon as there are first events.
 
     Raises: what a call raises before them.
     """
-    course = Course(exchange)
-    steps = course.sending.stream(job, course.outcome)
-    course.pump = AsyncPump(steps if exchange.hooking is None else exchange.hooking.through(course.outcome, steps))
+    stream = InFlightStream(exchange)
+    steps = stream.sending.stream(call, stream.outcome)
+    stream.pump = AsyncPump(steps if exchange.hooking is None else exchange.hooking.through(stream.outcome, steps))
     try:
-        events = await course.pump.pull()
+        events = await stream.pump.pull()
     except UnsupportedError as error:
         raise with_way_out(error) from error
     try:
-        return _reply(course, events or [])
+        return _reply(stream, events or [])
     except BaseException:
-        await course.pump.close()
+        await stream.pump.close()
         raise
 
 
-def _reply(course: Course, events: list[Event]) -> GatewayReply:
+def _reply(stream: InFlightStream, events: list[Event]) -> GatewayReply:
     """The reply of a stream that has begun with `events`."""
-    exchange, live = course.exchange, course.live
+    exchange, live = stream.exchange, stream.live
     name = exchange.dialect.name
     if isinstance(live, PassedStream):
-        body = _relayed(course, live)
+        body = _relayed(stream, live)
         limits = kept_headers(live.headers)
     else:
-        body = _translated(course, events)
+        body = _translated(stream, events)
         rate_limits = read_reply_head(live.headers)[1]
         limits = limit_headers(name, rate_limits) if rate_limits else ()
     headers = (
         ("content-type", stream_type(name, json_array=exchange.head.json_array)),
         *STREAM_HEADERS,
         *limits,
-        *trail_headers(course.sending.attempts, (*exchange.read_changes, *live.encoded.changes)),
+        *trail_headers(stream.sending.attempts, (*exchange.read_changes, *live.encoded.changes)),
         *(() if exchange.hooking is None else exchange.hook_headers),
     )
     if exchange.http.entry is not None:
         exchange.http.entry.first()
-        exchange.http.entry.tried(course.sending.attempts)
-    pieces = _signed(course, body)
+        exchange.http.entry.tried(stream.sending.attempts)
+    pieces = _signed(stream, body)
     return GatewayReply(
         headers=headers,
         body=pieces,
@@ -195,34 +195,34 @@ def _reply(course: Course, events: list[Event]) -> GatewayReply:
     )
 
 
-def _signed(course: Course, body: AsyncGenerator[bytes]) -> Closing:
+def _signed(stream: InFlightStream, body: AsyncGenerator[bytes]) -> Closing:
     """A body of whole frames, its ids signed where they are."""
-    sign = course.exchange.signing(course.live.lane)
+    sign = stream.exchange.signing(stream.live.target)
     if sign is None:
-        return Closing(body, course.close, course.pour_into)
+        return Closing(body, stream.close, stream.pour_into)
 
     async def pieces() -> AsyncGenerator[bytes]:
         async with aclosing(body):
             async for piece in body:
                 yield sign(piece)
 
-    return Closing(pieces(), course.close, lambda sink: course.pour_into(lambda data: sink(sign(data))))
+    return Closing(pieces(), stream.close, lambda sink: stream.pour_into(lambda data: sink(sign(data))))
 
 
-async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[bytes]:
-    encoder, outcome = course.encoder(), course.outcome
+async def _translated(stream: InFlightStream, events: list[Event]) -> AsyncGenerator[bytes]:
+    encoder, outcome = stream.encoder(), stream.outcome
     encode_event = encoder.encode
-    batch: list[Event] | None = course.exchange.shown_events(events, course.live.lane)
-    opens = course.live.is_opening(events)
-    shows_all = course.exchange.changes_calls
-    following = course.pump.pull if shows_all else course.following(partial(_written, outcome, encode_event))
-    begins = course.is_poured  # then the first piece is waited for, though it may be empty
+    batch: list[Event] | None = stream.exchange.shown_events(events, stream.live.target)
+    opens = stream.live.is_opening(events)
+    shows_all = stream.exchange.changes_calls
+    following = stream.pump.pull if shows_all else stream.following(partial(_written, outcome, encode_event))
+    begins = stream.is_poured  # then the first piece is waited for, though it may be empty
     try:
         while batch is not None:
             if outcome.response is not None:  # before its last bytes: the next request may come with them
-                await course.keep(outcome.response, is_translated=True)
+                await stream.keep(outcome.response, is_translated=True)
             if outcome.response is not None or shows_all:
-                batch = course.exchange.shown_events(batch, course.live.lane)
+                batch = stream.exchange.shown_events(batch, stream.live.target)
             if outcome.response is not None or outcome.partial is not None:
                 batch = _last(batch)
             data = b"".join([encode_event(event) for event in batch])
@@ -230,17 +230,17 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
                 data, opens = data + encoder.opening(), False
             if data or not batch or begins:  # a sink that takes no more is waited for here
                 yield data
-                course.went()
+                stream.went()
                 begins = False
             batch = await following()
     except Error as error:
-        yield encode_event(_failure(course, error))
+        yield encode_event(_failure(stream, error))
     except asyncio.CancelledError as cancelled:
-        yield encode_event(_failure(course, cut_off(cancelled, is_ending=course.exchange.gateway.is_ending)))
+        yield encode_event(_failure(stream, cut_off(cancelled, is_ending=stream.exchange.gateway.is_ending)))
     except Exception as error:  # noqa: BLE001 - a fault of ours must end the stream as an error of its dialect
-        yield _own_failure(course, error)
+        yield _own_failure(stream, error)
     finally:
-        await course.finish()
+        await stream.finish()
 
 
 def _last(batch: list[Event]) -> list[Event]:
@@ -260,68 +260,68 @@ def _written(
     return None if not data or sink(data) else []
 
 
-def _cost(course: Course, came: Response[Any]) -> float | None:
+def _cost(stream: InFlightStream, came: Response[Any]) -> float | None:
     """The cost of an answer, also of one that was left before its end."""
     if came.cost_usd is not None or came.usage is None:
         return came.cost_usd
-    endpoint = course.live.lane.endpoint
+    endpoint = stream.live.target.endpoint
     price = price_of(endpoint, (came.wire_model, endpoint.model), None, is_asked=not answers_alone())
     return None if price is None else cost_usd(price, came.usage)
 
 
-async def _relayed(course: Course, live: PassedStream) -> AsyncGenerator[bytes]:
-    following = course.following(partial(_passed_on, course, live))
+async def _relayed(stream: InFlightStream, live: PassedStream) -> AsyncGenerator[bytes]:
+    following = stream.following(partial(_passed_on, stream, live))
     batch: list[Event] | None = []
     try:
         while batch is not None:
-            data = live.take_bytes(course.context)
+            data = live.take_bytes(stream.context)
             if data or not batch:  # as above
                 yield data
-                course.went()
+                stream.went()
             batch = await following()
-        response = course.outcome.response
-        rest = live.take_bytes(course.context)
+        response = stream.outcome.response
+        rest = live.take_bytes(stream.context)
         if response is not None:
-            await course.keep(response, is_translated=False)
+            await stream.keep(response, is_translated=False)
             if live.is_encoded:
-                rest += live.encoder(course.context).encode(StreamEnd(response))
+                rest += live.encoder(stream.context).encode(StreamEnd(response))
         if rest:
             yield rest
-            course.went()
+            stream.went()
     except Error as error:
-        yield _break_off(course, live, error)
+        yield _break_off(stream, live, error)
     except asyncio.CancelledError as cancelled:
-        yield _break_off(course, live, cut_off(cancelled, is_ending=course.exchange.gateway.is_ending))
+        yield _break_off(stream, live, cut_off(cancelled, is_ending=stream.exchange.gateway.is_ending))
     except Exception as error:  # noqa: BLE001 - as above
-        yield _own_failure(course, error)
+        yield _own_failure(stream, error)
     finally:
-        await course.finish()
+        await stream.finish()
 
 
-def _passed_on(course: Course, live: PassedStream, sink: Sink, batch: list[Event]) -> list[Event] | None:
+def _passed_on(stream: InFlightStream, live: PassedStream, sink: Sink, batch: list[Event]) -> list[Event] | None:
     """As `_written`, of the frames that were read."""
-    if course.outcome.response is not None:
+    if stream.outcome.response is not None:
         return batch
-    data = live.take_bytes(course.context)
+    data = live.take_bytes(stream.context)
     return None if not data or sink(data) else []
 
 
-def _break_off(course: Course, live: PassedStream, error: Error) -> bytes:
+def _break_off(stream: InFlightStream, live: PassedStream, error: Error) -> bytes:
     """The rest of a stream that was passed on, and the dialect's error behind it."""
-    rest = live.take_bytes(course.context)
-    return rest + live.encoder(course.context).encode(_failure(course, error))
+    rest = live.take_bytes(stream.context)
+    return rest + live.encoder(stream.context).encode(_failure(stream, error))
 
 
-def _own_failure(course: Course, error: Exception) -> bytes:
+def _own_failure(stream: InFlightStream, error: Exception) -> bytes:
     """The dialect's error for a fault of ours."""
-    return course.encoder().encode(_failure(course, own_fault(error), beside=False))
+    return stream.encoder().encode(_failure(stream, own_fault(error), beside=False))
 
 
-def _failure(course: Course, error: Error, *, beside: bool = True) -> StreamError:
+def _failure(stream: InFlightStream, error: Error, *, beside: bool = True) -> StreamError:
     """The event of an error that ends a stream; what came is beside it, unless that would be sent as a finish."""
-    if course.exchange.http.entry is not None:
-        course.exchange.http.entry.failed(error)
-    came = course.outcome.response or course.outcome.partial
-    hides = isinstance(error, MalformedArgumentsError) and not course.exchange.dialect.service.keeps_broken
+    if stream.exchange.http.entry is not None:
+        stream.exchange.http.entry.failed(error)
+    came = stream.outcome.response or stream.outcome.partial
+    hides = isinstance(error, MalformedArgumentsError) and not stream.exchange.dialect.service.keeps_broken
     event = stream_error(error, came if beside and not hides else None)
-    return replace(event, message=wording(course.exchange.dialect.name, error))
+    return replace(event, message=wording(stream.exchange.dialect.name, error))

@@ -9,7 +9,7 @@ Rules
   slow is told how many were missed.
 - For a while after the last one has left the feed goes on, so that a page that is loaded again shows what was.
 - What the console itself asks, signs of life and explanations, which reach no model, are not shown.
-- Other workers of the same gateway look, too (`joining`), from a thread of their own: it reads copies alone.
+- Other workers of the same gateway look, too (`registration`), from a thread of their own: it reads copies alone.
 """
 
 from __future__ import annotations

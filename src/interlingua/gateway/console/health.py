@@ -13,7 +13,7 @@ from interlingua.errors import APIConnectionError, DecodeError, NotFoundError, U
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import check_operator, viewer_of
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.serving.joining import Change, health_of_all, tell_all
+from interlingua.gateway.serving.registration import Change, health_of_all, tell_all
 from interlingua.gateway.surfaces.health import policy_of, served_names
 from interlingua.gateway.surfaces.models import find_model, known_models
 from interlingua.registry.spec import parse_spec
@@ -37,7 +37,7 @@ _WELL = TargetHealth("open")
 async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """Providers, the names that clients may use, and the targets with their health."""
     viewer = viewer_of(gateway, request)
-    healths = await health_of_all(gateway.siblings)
+    healths = await health_of_all(gateway.peers)
     models = known_models(gateway, request)
     specs = dict.fromkeys(endpoint.spec for model in models for endpoint in model.endpoints)
     others = [spec for spec in healths if spec not in specs and (viewer.sees_all or gateway.may_use(request, spec))]
@@ -95,18 +95,18 @@ async def resume(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
 
 async def _applied(gateway: Gateway, members: dict[str, Any], operation: Operation) -> GatewayReply:
-    target = members.get("target")
-    if not isinstance(target, str) or not target:
+    name = members.get("target")
+    if not isinstance(name, str) or not name:
         raise DecodeError("/target: it is missing; name the target", path="/target", status=400)
     try:
-        specs = [lane.endpoint.spec for lane in gateway.targets.lanes(target, DEFAULT_DIALECT, tools=False)]
+        specs = [target.endpoint.spec for target in gateway.targets.of(name, DEFAULT_DIALECT, tools=False)]
     except UsageError:
-        if target not in await health_of_all(gateway.siblings):
+        if name not in await health_of_all(gateway.peers):
             raise
-        specs = [target]  # only another gateway knows it, and shares its health
+        specs = [name]  # only another gateway knows it, and shares its health
     store = health_store()
     await store.apply_async([(spec, operation) for spec in specs])
-    await tell_all(gateway.siblings, Change(specs, isinstance(operation, Resume), getattr(operation, "for_s", None)))
+    await tell_all(gateway.peers, Change(specs, isinstance(operation, Resume), getattr(operation, "for_s", None)))
     if store.problem:
         raise APIConnectionError(f"only this gateway was changed: {store.problem}")
     return GatewayReply(headers=JSON, body=encode({"targets": specs}))

@@ -19,7 +19,7 @@ from interlingua.errors import Error, RateLimitError
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.feed import MAX_WATCHERS
 from interlingua.gateway.http import Closing, GatewayReply
-from interlingua.gateway.serving.joining import glances_of_all
+from interlingua.gateway.serving.registration import glances_of_all
 from interlingua.wire.json import encode
 from interlingua.wire.sse import STREAM_HEADERS, encode_comment, encode_event
 
@@ -68,7 +68,7 @@ async def _stream(gateway: Gateway, request: GatewayRequest, viewer: Viewer, fee
     last: dict[int, int] = {}
     before = b""
     while not gateway.draining and _may_look(gateway, request, viewer):
-        glances = await glances_of_all(feed, gateway.siblings, viewer, last)
+        glances = await glances_of_all(feed, gateway.peers, viewer, last)
         last |= {number: glance.batch.last for number, glance in glances.items()}
         latest = glances.values()
         done = sorted([one for glance in latest for one in glance.batch.records], key=_end_of)

@@ -24,7 +24,7 @@ from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.serving.joining import found_by_all
+from interlingua.gateway.serving.registration import found_by_all
 from interlingua.gateway.surfaces.explaining import ANY_NULLS, path_of, request_in
 from interlingua.types.event import StreamEnd
 from interlingua.wire.http import HttpReply, HttpRequest
@@ -53,7 +53,7 @@ async def side_by_side(gateway: Gateway, request: GatewayRequest) -> GatewayRepl
     members = read_object(request.body)
     name = members.get("id")
     if name is not None:
-        record = await found_by_all(gateway.feed, gateway.siblings, str(name), viewer)
+        record = await found_by_all(gateway.feed, gateway.peers, str(name), viewer)
         if record is None or record.content is None or not gateway.feed.has_content:
             raise NotFoundError("the content of this request is not kept, or not any more", status=404)
         content = record.content

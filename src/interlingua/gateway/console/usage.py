@@ -20,7 +20,7 @@ from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.accounts import COUNTS, chosen
 from interlingua.gateway.keys.budget import EMPTY, MINUTE_S, used_of
 from interlingua.gateway.keys.terms import NANO, Terms, budget_text, terms_texts
-from interlingua.gateway.serving.joining import used_of_all
+from interlingua.gateway.serving.registration import used_of_all
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
@@ -138,5 +138,5 @@ async def _rows(gateway: Gateway, viewer: Viewer) -> tuple[list[Row], float]:
     accounts = gateway.admission.accounts
     if accounts.is_shared:
         return await accounts.used(name, since), begins.timestamp()
-    rows = chosen(await used_of_all(accounts, gateway.siblings), name, since)  # each worker has its own in memory
+    rows = chosen(await used_of_all(accounts, gateway.peers), name, since)  # each worker has its own in memory
     return rows, max(begins.timestamp(), gateway.feed.began_s)

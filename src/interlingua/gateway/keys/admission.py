@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from interlingua.errors import BadRequestError, BillingError, Error, PermissionDeniedError, RateLimitError
 from interlingua.gateway.keys.accounts import MAX_COUNT, account_of
-from interlingua.gateway.keys.budget import Call, Refusal
+from interlingua.gateway.keys.budget import MeteredCall, Refusal
 from interlingua.gateway.keys.cap import (
     DEFAULT_MAX_TOKENS,
     Size,
@@ -34,9 +34,9 @@ from interlingua.gateway.keys.cap import (
     read_nearer,
     wish_of,
 )
-from interlingua.gateway.keys.grant import Grant
 from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.operations import Enter, Leave
+from interlingua.gateway.keys.reservation import CallReservation
 from interlingua.gateway.keys.terms import NO_TERMS, budget_text, money
 from interlingua.routing.estimate import estimate_body
 from interlingua.types.limit import RateLimit
@@ -44,7 +44,7 @@ from interlingua.types.limit import RateLimit
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.keys.accounts import Accounts, Row
@@ -149,24 +149,24 @@ class Admission:
         self._teams = teams
         self._plans.clear()
 
-    async def admit(self, exchange: ClientExchange, key: GatewayKey, job: Job) -> None:
-        """Give a call of a key, which is about to be made, its grant.
+    async def admit(self, exchange: ClientExchange, key: GatewayKey, call: Call) -> None:
+        """Give a call of a key, which is about to be made, its reservation.
 
         Raises: RateLimitError, BillingError with the limit and when it begins anew; PermissionDeniedError where money
         is limited and a price is not known.
         """
         plan = self._planned(key)
         if not plan.limited:
-            exchange.grant = self._uncounted(plan)
+            exchange.reservation = self._uncounted(plan)
         elif plan.needs_tokens:
-            exchange.grant = await self._capped(exchange, plan, job)
+            exchange.reservation = await self._capped(exchange, plan, call)
         else:
-            grant = Grant(self._call(), plan)
-            await self._enter(grant)
-            exchange.grant = grant
+            reservation = CallReservation(self._call(), plan)
+            await self._enter(reservation)
+            exchange.reservation = reservation
 
-    async def _capped(self, exchange: ClientExchange, plan: KeyPlan, job: Job) -> Grant:
-        """The grant of a call that has a cap: the most that it may have written within every limit."""
+    async def _capped(self, exchange: ClientExchange, plan: KeyPlan, call: Call) -> CallReservation:
+        """The reservation of a call that has a cap: the most that it may have written within every limit."""
         if asks_background(exchange.head.body, exchange.dialect.service):
             raise BadRequestError(
                 f"background: the key {plan.key.name} has limits of tokens or money, and what an answer in the "
@@ -174,45 +174,47 @@ class Admission:
                 status=400,
                 code="unsupported_parameter",
             )
-        size = Size(exchange, plan, job, wish_of(exchange), least_of(job.lanes))
+        size = Size(exchange, plan, call, wish_of(exchange), least_of(call.targets))
         read = by_size = estimate_body(exchange.http.body)
         cap, is_near = size.first_cap(), False
         if plan.minute_tokens is not None and plan.minute_tokens > read + size.least:
             cap = min(cap, (plan.minute_tokens - read) // size.wish.choices)
-        extra = extra_tokens(exchange, job, plan.context_tokens)
+        extra = extra_tokens(exchange, call, plan.context_tokens)
         while True:
             size.check_thinking(cap)
             most = size.most(read + extra, cap)
-            grant = Grant(self._call(*most), plan, exchange, job, cap=cap, changes=cap_change(exchange, size.wish, cap))
-            refusal = await self._entered(grant)
+            reservation = CallReservation(
+                self._call(*most), plan, exchange, call, cap=cap, changes=cap_change(exchange, size.wish, cap)
+            )
+            refusal = await self._entered(reservation)
             if refusal is None:
-                return grant
+                return reservation
             if extra:
                 if refusal.is_reserved or refusal.limit not in _OF_TOKENS:
-                    raise refusal_error(refusal, grant.call)
+                    raise refusal_error(refusal, reservation.call)
                 extra = size.extra_room(read, cap, extra, refusal)
             elif is_near:  # a cap uses up what is left, so that it leaves room for what an estimate misses
                 read = min(by_size, read + read // 4 + MISSED_TOKENS)
                 room = size.room(read, cap, refusal)
                 if room < size.least or room >= cap:
-                    raise refusal_error(refusal, grant.call)
+                    raise refusal_error(refusal, reservation.call)
                 cap = room
             else:
-                is_near, read = True, min(read, read_nearer(exchange, job))
+                is_near, read = True, min(read, read_nearer(exchange, call))
 
-    async def _enter(self, grant: Grant) -> None:
-        refusal = await self._entered(grant)
+    async def _enter(self, reservation: CallReservation) -> None:
+        refusal = await self._entered(reservation)
         if refusal is not None:
-            raise refusal_error(refusal, grant.call)
+            raise refusal_error(refusal, reservation.call)
 
-    async def reserve_again(self, grant: Grant) -> tuple[Call, Error | None]:
+    async def reserve_again(self, reservation: CallReservation) -> tuple[MeteredCall, Error | None]:
         """A further reservation for a call, as its first one; why there is none."""
-        call = self._call(grant.call.tokens, grant.call.nano_usd)
-        refusal = await self.accounts.enter(Enter(call, grant.plan.limited))
+        call = self._call(reservation.call.tokens, reservation.call.nano_usd)
+        refusal = await self.accounts.enter(Enter(call, reservation.plan.limited))
         return call, None if refusal is None else refusal_error(refusal, call)
 
-    async def admit_unread(self, key: GatewayKey | None, size: UnreadSize) -> Grant | None:
-        """The grant of a request that is passed to a provider without being read; None where nothing is counted.
+    async def admit_unread(self, key: GatewayKey | None, size: UnreadSize) -> CallReservation | None:
+        """The reservation of a request that is passed to a provider without being read; None where nothing is counted.
 
         Raises: as `admit`; PermissionDeniedError where there is a budget, or tokens are limited, and what is used is
         not known.
@@ -227,12 +229,14 @@ class Admission:
             raise PermissionDeniedError(
                 f"the key {key.name} has {limit}, and what this request uses of it is not known", status=403
             )
-        grant = Grant(self._call(size.tokens(plan)), plan)
-        await self._enter(grant)
-        return grant
+        reservation = CallReservation(self._call(size.tokens(plan)), plan)
+        await self._enter(reservation)
+        return reservation
 
-    async def admit_reading(self, key: GatewayKey | None, lanes: Sequence[Lane], reads: int) -> Grant | None:
-        """The grant of a call that reads about so many tokens and has none written; None where nothing is counted.
+    async def admit_reading(
+        self, key: GatewayKey | None, targets: Sequence[CallTarget], reads: int
+    ) -> CallReservation | None:
+        """The reservation of a call that reads about so many tokens and has none written; None where none is counted.
 
         Raises: as `admit`.
         """
@@ -241,12 +245,12 @@ class Admission:
         plan, tokens = self._planned(key), min(reads, MAX_COUNT)
         if not plan.limited:
             return self._uncounted(plan, tokens, writes=False)
-        cost = cost_of_reading(lanes, reads) if plan.needs_money else 0
-        grant = Grant(self._call(tokens, min(cost, MAX_COUNT)), plan, writes=False)
-        await self._enter(grant)
-        return grant
+        cost = cost_of_reading(targets, reads) if plan.needs_money else 0
+        reservation = CallReservation(self._call(tokens, min(cost, MAX_COUNT)), plan, writes=False)
+        await self._enter(reservation)
+        return reservation
 
-    def settle(self, call: Call, names: tuple[str, ...], used: Used, rows: tuple[Row, ...]) -> Awaitable[object]:
+    def settle(self, call: MeteredCall, names: tuple[str, ...], used: Used, rows: tuple[Row, ...]) -> Awaitable[object]:
         """Write down what a call has used; to be awaited, and done also when nobody does."""
         return self.accounts.leave(Leave(call, names, used, self._now()), *rows)
 
@@ -266,17 +270,21 @@ class Admission:
             plan = self._plans[key.name] = KeyPlan(self, key)
         return plan
 
-    def _uncounted(self, plan: KeyPlan, tokens: int = 0, *, writes: bool = True) -> Grant | None:
-        return Grant(Call("", self._holder, self._now(), tokens), plan, writes=writes) if self._counts else None
+    def _uncounted(self, plan: KeyPlan, tokens: int = 0, *, writes: bool = True) -> CallReservation | None:
+        return (
+            CallReservation(MeteredCall("", self._holder, self._now(), tokens), plan, writes=writes)
+            if self._counts
+            else None
+        )
 
-    def _call(self, tokens: int = 0, nano_usd: int = 0) -> Call:
+    def _call(self, tokens: int = 0, nano_usd: int = 0) -> MeteredCall:
         if not self._beginning:
             self._beginning = f"{self._make_id()}."
-        return Call(f"{self._beginning}{next(self._numbers)}", self._holder, self._now(), tokens, nano_usd)
+        return MeteredCall(f"{self._beginning}{next(self._numbers)}", self._holder, self._now(), tokens, nano_usd)
 
-    def _entered(self, grant: Grant) -> Awaitable[Refusal | None]:
+    def _entered(self, reservation: CallReservation) -> Awaitable[Refusal | None]:
         """Why a call does not enter; None for one that has."""
-        return self.accounts.enter(Enter(grant.call, grant.plan.limited))
+        return self.accounts.enter(Enter(reservation.call, reservation.plan.limited))
 
 
 class UnreadSize(NamedTuple):
@@ -329,7 +337,7 @@ def admission_of(gateway: Gateway) -> Admission:
 _SAID = {"requests": "requests a minute", "tokens": "tokens a minute", "concurrency": "calls at a time"}
 
 
-def refusal_error(refusal: Refusal, call: Call) -> Error:
+def refusal_error(refusal: Refusal, call: MeteredCall) -> Error:
     """The error that tells why a call does not enter."""
     kind, _, name = refusal.account.partition(":")
     whose = f"the {kind} {name}"
@@ -347,7 +355,7 @@ def refusal_error(refusal: Refusal, call: Call) -> Error:
     )
 
 
-def _over_budget(refusal: Refusal, whose: str, call: Call) -> Error:
+def _over_budget(refusal: Refusal, whose: str, call: MeteredCall) -> Error:
     assert refusal.budget is not None, "a budget that is used up is named"  # noqa: S101 - an invariant
     budget = refusal.budget
 

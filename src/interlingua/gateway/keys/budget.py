@@ -37,10 +37,10 @@ __all__ = [
     "LEASE_S",
     "MINUTE_S",
     "Account",
-    "Call",
     "Granted",
     "Held",
     "Limit",
+    "MeteredCall",
     "Refusal",
     "Spent",
     "Sum",
@@ -68,7 +68,7 @@ Limit: TypeAlias = Literal["budget", "requests", "tokens", "concurrency"]
 """Limits that may be reached."""
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class MeteredCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call before it is made."""
 
     id: str
@@ -112,7 +112,7 @@ class Granted(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Held(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A reservation."""
 
-    call: Call
+    call: MeteredCall
     """The call that it is for."""
     charged: int
     """The tokens that it is charged in its minute."""
@@ -226,12 +226,12 @@ class Tally:
         """Whether a call has a reservation."""
         return call_id in self._reservations
 
-    def refusal(self, terms: Terms, call: Call) -> Refusal | None:
+    def refusal(self, terms: Terms, call: MeteredCall) -> Refusal | None:
         """Why a call does not enter; None for one that may be added."""
         self.lapse(call.at_s)
         return self._over_budget(terms, call) or self._over_minute(terms, call) or self._too_many(terms)
 
-    def add(self, terms: Terms, call: Call) -> None:
+    def add(self, terms: Terms, call: MeteredCall) -> None:
         """Reserve the most that a call may use, which was not refused."""
         at_s, charged = call.at_s, charge_of(terms, call)
         if terms.rpm is not None or terms.tpm is not None:
@@ -249,7 +249,7 @@ class Tally:
         self._held_nano += call.nano_usd
         self._held_from_s = min(self._held_from_s, call.at_s)
 
-    def leave(self, call: Call, used: Used, now_s: float) -> None:
+    def leave(self, call: MeteredCall, used: Used, now_s: float) -> None:
         """Put the use of a call in the place of its reservation.
 
         A reservation that lapsed was charged, and one that never was is not; the difference is charged.
@@ -306,7 +306,7 @@ class Tally:
         self._held_nano = sum([call.nano_usd for call in calls])
         self._held_from_s = min([call.at_s for call in calls], default=inf)
 
-    def _over_budget(self, terms: Terms, call: Call) -> Refusal | None:
+    def _over_budget(self, terms: Terms, call: MeteredCall) -> Refusal | None:
         for budget in terms.budgets:
             cost = call.nano_usd if budget.unit == "usd" else call.tokens
             used, reserved = self._used_of(budget)
@@ -336,14 +336,14 @@ class Tally:
             return used.nano_usd, self._held_nano
         return used.tokens, self._held_tokens
 
-    def _over_minute(self, terms: Terms, call: Call) -> Refusal | None:
+    def _over_minute(self, terms: Terms, call: MeteredCall) -> Refusal | None:
         if terms.rpm is not None and self._granted_requests >= terms.rpm:
             return self._minute_refusal("requests", terms.rpm, self._granted_requests, 1, call)
         if terms.tpm is not None and self._granted_tokens + (charge := charge_of(terms, call)) > terms.tpm:
             return self._minute_refusal("tokens", terms.tpm, self._granted_tokens, charge, call)
         return None
 
-    def _minute_refusal(self, limit: Limit, allowed: int, used: int, more: int, call: Call) -> Refusal:
+    def _minute_refusal(self, limit: Limit, allowed: int, used: int, more: int, call: MeteredCall) -> Refusal:
         excess, free_at_s = used + more - allowed, call.at_s
         for grant in self._granted:  # until so much of the minute has passed that the excess is gone
             if excess <= 0:
@@ -397,7 +397,7 @@ def _counts(grant: Granted, now_s: float) -> bool:
     return now_s - MINUTE_S < grant.at_s <= now_s + MINUTE_S
 
 
-def charge_of(terms: Terms, call: Call) -> int:
+def charge_of(terms: Terms, call: MeteredCall) -> int:
     """The tokens that a call is charged in its minute."""
     tokens, most = call.tokens, terms.tpm
     return tokens if most is None or tokens < most else most

@@ -42,7 +42,7 @@ from interlingua.wire.json import encode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.dialects._service import LimitFields, Service
     from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.calls.reading import Head
@@ -118,27 +118,27 @@ def wish_of(exchange: ClientExchange) -> Wish:
     )
 
 
-def fitted(cap: int, lane: Lane) -> int:
+def fitted(cap: int, target: CallTarget) -> int:
     """A cap for a target: no more than its model can write."""
-    most = lane.endpoint.target.facts.max_output_tokens
+    most = target.endpoint.target.facts.max_output_tokens
     return cap if most is None else min(cap, most)
 
 
-def least_of(lanes: Iterable[Lane]) -> int:
+def least_of(targets: Iterable[CallTarget]) -> int:
     """The least that an answer of any of these targets can be limited to."""
-    return max([lane.endpoint.target.facts.min_output_tokens or 1 for lane in lanes], default=1)
+    return max([target.endpoint.target.facts.min_output_tokens or 1 for target in targets], default=1)
 
 
-def cap_edits(exchange: ClientExchange, lane: Lane, cap: int, *, is_own: bool) -> dict[str, bytes]:
+def cap_edits(exchange: ClientExchange, target: CallTarget, cap: int, *, is_own: bool) -> dict[str, bytes]:
     """The members of a body that is passed on which say its cap; `is_own` says that its client named that cap."""
     fields, body = exchange.dialect.service.limits, exchange.head.body
     limits = _limits(body, fields)
-    fits = fitted(cap, lane)
+    fits = fitted(cap, target)
     if is_own and fits == cap and all([(token_count(value) or MAX_TOKENS) <= cap for _, _, value in limits]):
         return {}
     if not any([name in fields.limits and holder in ("", *fields.inside) for holder, name, _ in limits]):
         holder = next((name for name in fields.inside if name in body), fields.inside[0] if fields.inside else "")
-        quirks = lane.endpoint.target.quirks
+        quirks = target.endpoint.target.quirks
         limits = [*limits, (holder, quirks.max_tokens_field if fields.by_quirk else fields.limits[0], None)]
     edits = {name: encode(fits) for holder, name, _ in limits if not holder}
     for holder in dict.fromkeys([holder for holder, _, _ in limits if holder]):
@@ -203,7 +203,7 @@ _RUN_BY_CLIENTS = (
 _GOOGLE_FUNCTIONS = frozenset({"computerUse", "computer_use", "functionDeclarations", "function_declarations"})
 
 
-def extra_tokens(exchange: ClientExchange, job: Job, context_tokens: int | None) -> int:
+def extra_tokens(exchange: ClientExchange, call: Call, context_tokens: int | None) -> int:
     """The most tokens that a target may read beside the body: 0, or a context window.
 
     `context_tokens` is what the key says of it; else the largest window of the targets counts.
@@ -212,7 +212,7 @@ def extra_tokens(exchange: ClientExchange, job: Job, context_tokens: int | None)
         return 0
     if context_tokens is not None:
         return context_tokens
-    return max([window_of(lane.endpoint) or CONTEXT_TOKENS for lane in job.lanes], default=CONTEXT_TOKENS)
+    return max([window_of(target.endpoint) or CONTEXT_TOKENS for target in call.targets], default=CONTEXT_TOKENS)
 
 
 def reads_more(head: Head) -> bool:
@@ -264,8 +264,8 @@ class Size(NamedTuple):
     """The exchange."""
     plan: KeyPlan
     """The facts of its key."""
-    job: Job
-    """Its job."""
+    call: Call
+    """Its call."""
     wish: Wish
     """How much its client wants to have written."""
     least: int
@@ -274,7 +274,7 @@ class Size(NamedTuple):
     def first_cap(self) -> int:
         """The cap by what its client, its key and its models say."""
         cap = self.wish.cap(self.plan.default_max_tokens)
-        return max([fitted(cap, lane) for lane in self.job.lanes], default=cap)
+        return max([fitted(cap, target) for target in self.call.targets], default=cap)
 
     def check_thinking(self, cap: int) -> None:
         """Raises: BillingError where the limits of the key leave no room beside the thinking that is asked for."""
@@ -292,8 +292,8 @@ class Size(NamedTuple):
 
         Raises: PermissionDeniedError where money is limited and a price is not known.
         """
-        lanes = self.job.lanes
-        tokens = read + max([self._written(lane, cap) for lane in lanes], default=cap * self.wish.choices)
+        targets = self.call.targets
+        tokens = read + max([self._written(target, cap) for target in targets], default=cap * self.wish.choices)
         cost = self._cost(read, cap) if self.plan.needs_money else 0
         return min(tokens, MAX_COUNT), min(cost, MAX_COUNT)
 
@@ -313,11 +313,11 @@ class Size(NamedTuple):
         left = refusal.unspent if refusal.limit == "budget" else refusal.left
         return min(max(left - self.most(read, cap)[0], 0), extra - 1)
 
-    def _written(self, lane: Lane, cap: int) -> int:
-        return max(fitted(cap, lane), self.least) * self.wish.choices
+    def _written(self, target: CallTarget, cap: int) -> int:
+        return max(fitted(cap, target), self.least) * self.wish.choices
 
     def _cost(self, read: int, cap: int) -> int:
-        return cost_of_tokens(self.exchange, self.job, read, lambda lane: self._written(lane, cap))
+        return cost_of_tokens(self.exchange, self.call, read, lambda target: self._written(target, cap))
 
 
 def _most(most: int, fits: Callable[[int], bool]) -> int:
@@ -341,40 +341,42 @@ def asks_background(body: Body, service: Service) -> bool:
 # The cost of a call
 
 
-def read_nearer(exchange: ClientExchange, job: Job) -> int:
+def read_nearer(exchange: ClientExchange, call: Call) -> int:
     """About how many tokens a request has, with its text read for that."""
-    return max([input_tokens(exchange, job, lane) for lane in job.lanes], default=0)
+    return max([input_tokens(exchange, call, target) for target in call.targets], default=0)
 
 
-def cost_of_tokens(exchange: ClientExchange, job: Job, read: int, written: Callable[[Lane], int]) -> int:
+def cost_of_tokens(exchange: ClientExchange, call: Call, read: int, written: Callable[[CallTarget], int]) -> int:
     """The most that a call may cost that reads so many tokens and has so many written, at the dearest of its targets.
 
     Raises: PermissionDeniedError where a price is not known.
     """
-    return _dearest(job.lanes, tier_of(exchange, job), read, written)
+    return _dearest(call.targets, tier_of(exchange, call), read, written)
 
 
-def cost_of_reading(lanes: Iterable[Lane], read: int) -> int:
+def cost_of_reading(targets: Iterable[CallTarget], read: int) -> int:
     """The most that a call may cost that reads so many tokens and has none written, at the dearest of its targets.
 
     Raises: as `cost_of_tokens`.
     """
-    return _dearest(lanes, None, read, None)
+    return _dearest(targets, None, read, None)
 
 
-def _dearest(lanes: Iterable[Lane], tier: str | None, read: int, written: Callable[[Lane], int] | None) -> int:
+def _dearest(
+    targets: Iterable[CallTarget], tier: str | None, read: int, written: Callable[[CallTarget], int] | None
+) -> int:
     """The most that a call may cost; without `written` nothing is written.
 
     Raises: PermissionDeniedError where a price is not known.
     """
     most, is_asked = 0, not answers_alone()
-    for lane in lanes:
-        endpoint, tokens = lane.endpoint, 0 if written is None else written(lane)
+    for target in targets:
+        endpoint, tokens = target.endpoint, 0 if written is None else written(target)
         price = price_of(endpoint, (endpoint.model,), tier, is_asked=is_asked, writes=written is not None)
         cost = None if price is None else cost_usd(price, Usage(input_tokens=read, output_tokens=tokens))
         if cost is None:
             raise PermissionDeniedError(
-                f"this key has a budget in money, and the price of {lane.endpoint.spec} is not known: configure it "
+                f"this key has a budget in money, and the price of {target.endpoint.spec} is not known: configure it "
                 "(?price_in=…&price_out=… in its DSN, US dollars for a million tokens), or install interlingua[prices]",
                 status=403,
             )
@@ -382,24 +384,24 @@ def _dearest(lanes: Iterable[Lane], tier: str | None, read: int, written: Callab
     return most
 
 
-def input_tokens(exchange: ClientExchange, job: Job, lane: Lane) -> int:
+def input_tokens(exchange: ClientExchange, call: Call, target: CallTarget) -> int:
     """About how many tokens a request has for a target, read for that."""
-    request = _request(exchange, job)
-    return estimate_body(exchange.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
+    request = _request(exchange, call)
+    return estimate_body(exchange.http.body) if request is None else estimate_tokens(request, target.endpoint.model)
 
 
-def tier_of(exchange: ClientExchange, job: Job) -> str | None:
+def tier_of(exchange: ClientExchange, call: Call) -> str | None:
     """The tier of service that a request asks for."""
     if not exchange.is_read and "service_tier" not in exchange.head.body.members:
         return None
-    request = _request(exchange, job)
+    request = _request(exchange, call)
     return None if request is None else request.service_tier
 
 
-def _request(exchange: ClientExchange, job: Job) -> Request | None:
+def _request(exchange: ClientExchange, call: Call) -> Request | None:
     """The request; None for a body that only its provider can read."""
-    if not exchange.is_read and job.request.messages:
-        return job.request
+    if not exchange.is_read and call.request.messages:
+        return call.request
     try:
         return exchange.decoded.request
     except Error:

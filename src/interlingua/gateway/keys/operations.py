@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from interlingua.gateway.keys.budget import EMPTY, Account, Call, Refusal, Tally, Used
+from interlingua.gateway.keys.budget import EMPTY, Account, MeteredCall, Refusal, Tally, Used
 from interlingua.gateway.keys.terms import Terms
 
 __all__ = ["Enter", "Leave", "Operation", "Owed", "Tallies", "names_of", "step"]
@@ -23,7 +23,7 @@ Owed: TypeAlias = tuple[tuple[str, Terms], ...]
 class Enter(NamedTuple):
     """A call wants to begin."""
 
-    call: Call
+    call: MeteredCall
     """The call."""
     terms: Owed
     """Its accounts."""
@@ -32,7 +32,7 @@ class Enter(NamedTuple):
 class Leave(NamedTuple):
     """A call has ended."""
 
-    call: Call
+    call: MeteredCall
     """The call, as it entered."""
     accounts: tuple[str, ...]
     """The accounts that it concerns."""

@@ -359,10 +359,10 @@ async def metrics(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     if not is_open:
         gateway.guard.check(request)
     text = counted.text() + counted.health(await health_store().snapshot_async())
-    if gateway.siblings is not None:
-        from interlingua.gateway.serving.joining import page_of_all  # only several workers need it
+    if gateway.peers is not None:
+        from interlingua.gateway.serving.registration import page_of_all  # only several workers need it
 
-        text = await page_of_all(gateway.siblings, text)
+        text = await page_of_all(gateway.peers, text)
     name = gateway.owner(request)
     if not is_open and not sees_all(gateway, name):
         text = of_key(text, _escaped(name))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.errors import BadRequestError, ConfigError, Error, InternalServerError, OverloadedError
 from interlingua.gateway.http import Head
-from interlingua.gateway.serving.arriving import Arriving
+from interlingua.gateway.serving.intake import RequestIntake
 from interlingua.gateway.serving.reader import Fault, RequestReader
 from interlingua.gateway.serving.response_writer import ResponseWriter
 from interlingua.gateway.serving.writer import CONTINUE, refusal, whole
@@ -56,10 +56,10 @@ class Connection(asyncio.Protocol):
     """One connection of a client."""
 
     __slots__ = (
-        "_arriving",
         "_began_s",
         "_gateway",
         "_idle_s",
+        "_intake",
         "_is_answered",
         "_is_behind",
         "_is_ending",
@@ -91,7 +91,7 @@ class Connection(asyncio.Protocol):
         self._reader = RequestReader(server.heads)
         self._peer = ""
         self._request: GatewayRequest | None = None
-        self._arriving: Arriving | None = None
+        self._intake: RequestIntake | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_answered = self._is_behind = self._is_lingering = self._is_ending = self._is_switched = False
         self._reads = True
@@ -160,8 +160,8 @@ class Connection(asyncio.Protocol):
     def _go_behind(self) -> None:
         """Inflate some more of a body, now that others had their turn."""
         self._is_behind = False
-        if self._arriving is not None:
-            self._arriving.go_on()
+        if self._intake is not None:
+            self._intake.go_on()
         self._advance()
 
     def _step(self, arrival: Arrival) -> None:
@@ -169,29 +169,29 @@ class Connection(asyncio.Protocol):
         if self._is_answered:
             self._throw_away(arrival)
             return
-        arriving = self._arriving = self._arriving or self._begun(arrival)
+        intake = self._intake = self._intake or self._begun(arrival)
         for piece in arrival.pieces:
-            arriving.feed(piece)
-        if arriving.is_behind:
+            intake.feed(piece)
+        if intake.is_behind:
             arrival.pieces.clear()
             if not self._is_behind:
                 self._is_behind = True
                 self._loop.call_soon(self._go_behind)
             return
         if arrival.is_whole:
-            arriving.end()
-            if arrival.head.upgrades and arriving.refusal is None and self._switch(arriving):
+            intake.end()
+            if arrival.head.upgrades and intake.refusal is None and self._switch(intake):
                 return
-        if arrival.is_whole or arriving.refusal is not None:
+        if arrival.is_whole or intake.refusal is not None:
             coming = None if arrival.is_whole else arrival
-            answering = self._answer(arrival.head, arriving.request, arriving.refusal, coming)
+            answering = self._answer(arrival.head, intake.request, intake.refusal, coming)
             self._task = self._loop.create_task(answering)
         elif arrival.awaits and not arrival.pieces:
             self._writer.write(CONTINUE)
             arrival.awaits = False
         arrival.pieces.clear()
 
-    def _begun(self, arrival: Arrival) -> Arriving:
+    def _begun(self, arrival: Arrival) -> RequestIntake:
         """A request that is begun, with its body where that came along."""
         body = b"".join(arrival.pieces) if arrival.is_whole and not arrival.head.is_coded else b""
         if body and len(body) <= self._gateway.settings.max_body_bytes:
@@ -199,11 +199,11 @@ class Connection(asyncio.Protocol):
         else:
             body = b""
         request = self._request = arrival.head.request(self._peer, body)
-        return Arriving(self._gateway, request, arrival.announced_bytes)
+        return RequestIntake(self._gateway, request, arrival.announced_bytes)
 
-    def _switch(self, arriving: Arriving) -> bool:
+    def _switch(self, intake: RequestIntake) -> bool:
         """Leave the connection to a WebSocket, where that is asked for at a path that has one; whether it is."""
-        request, gateway = arriving.request, self._gateway
+        request, gateway = intake.request, self._gateway
         is_wanted = (request.header("upgrade") or "").lower() == "websocket"
         session = session_of(gateway, request) if is_wanted else None
         if session is None:
@@ -213,19 +213,19 @@ class Connection(asyncio.Protocol):
 
             frames, reply = handshake(request, gateway.settings.max_body_bytes)
         except ConfigError as error:
-            arriving.refusal = gateway.refuse(request, InternalServerError(error.message, status=501))
+            intake.refusal = gateway.refuse(request, InternalServerError(error.message, status=501))
             return False
         except Error as error:
-            arriving.refusal = gateway.refuse(request, error)
+            intake.refusal = gateway.refuse(request, error)
             return False
         self._is_switched = True
         self._writer.write(reply)
         if request.entry is not None:
             request.entry.status = 101
             request.entry.sent()
-        arriving.done()
+        intake.done()
         self._watch.cancel()
-        self._request = self._arriving = None
+        self._request = self._intake = None
         self._let_read(True)
         Socket(self._server, self._transport, session, frames, gateway.owner(request)).begin(self._reader.rest)
         self._reader.close()
@@ -274,7 +274,7 @@ class Connection(asyncio.Protocol):
         finally:
             if entry is not None:
                 entry.done()
-            self._arriving = self._request = self._task = None
+            self._intake = self._request = self._task = None
             self._go_on(coming, keeps=keeps)
 
     def _go_on(self, coming: Arrival | None, *, keeps: bool) -> None:
@@ -343,11 +343,11 @@ class Connection(asyncio.Protocol):
         if self._task is not None:
             self._cancel(self._task)
         elif self._request is not None:
-            if self._arriving is not None:
-                self._arriving.release()
+            if self._intake is not None:
+                self._intake.release()
             if self._request.entry is not None:
                 self._request.entry.done()
-            self._arriving = self._request = None
+            self._intake = self._request = None
 
     def _refuse(self, fault: Fault) -> None:
         """Say why there will be no answer, and end."""

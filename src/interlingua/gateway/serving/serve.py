@@ -35,7 +35,7 @@ __all__ = [
     "MIN_OPEN_FILES",
     "check_address",
     "client_room",
-    "hearing_hangup",
+    "hearing_sighup",
     "is_loopback",
     "listen",
     "make_room",
@@ -112,10 +112,10 @@ def serve_until_stopped(
 
 
 @contextmanager
-def hearing_hangup(reload: Reload | None) -> Generator[None]:
+def hearing_sighup(reload: Reload | None) -> Generator[None]:
     """Have SIGHUP read the file again, as long as the block lasts; without a file it does nothing.
 
-    One that has waited (`holding_hangup`) is heard at once.
+    One that has waited (`holding_sighup`) is heard at once.
     """
     if not hasattr(signal, "SIGHUP"):  # not on Windows
         yield

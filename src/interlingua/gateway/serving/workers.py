@@ -20,7 +20,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.gateway.serving.draining import turn_away
-from interlingua.gateway.serving.hangup import holding_hangup
+from interlingua.gateway.serving.sighup import holding_sighup
 
 if TYPE_CHECKING:
     import socket
@@ -125,7 +125,7 @@ class Supervisor:
             if self._is_over:  # a signal came meanwhile
                 return
             number = self._listener.fileno()
-            with holding_hangup():  # a worker that cannot hear it yet would end by it
+            with holding_sighup():  # a worker that cannot hear it yet would end by it
                 process = subprocess.Popen(self._command, pass_fds=(number,), **_FORM)  # noqa: S603 - our own command
             self._workers.append(_Worker(process, time.monotonic()))
 

@@ -26,7 +26,7 @@ from interlingua.dialects.table import services, store_dialect
 from interlingua.errors import BadRequestError
 from interlingua.gateway.calls.replies import error_reply
 from interlingua.gateway.http import GatewayReply, GatewayRequest, HeadFacts
-from interlingua.gateway.serving.arriving import Arriving
+from interlingua.gateway.serving.intake import RequestIntake
 from interlingua.gateway.state.latest import Latest
 from interlingua.wire.json import MAX_BODY_BYTES, decode_any, encode
 from interlingua.wire.sse import DONE, SseDecoder
@@ -135,16 +135,16 @@ class Session:
     async def _answer(self, text: bytes, channel: Channel) -> None:
         """Answer one text, with all that belongs to a request."""
         self._latest.begin()
-        arriving = Arriving(self._gateway, self.request(text))
+        intake = RequestIntake(self._gateway, self.request(text))
         is_failed = True
         try:
-            reply = arriving.refusal or await self._gateway.answer(arriving.request)
+            reply = intake.refusal or await self._gateway.answer(intake.request)
             is_failed = await _send(reply, channel)
-            arriving.sent()
+            intake.sent()
         finally:
             if is_failed:
                 await self._latest.fail()
-            arriving.done()
+            intake.done()
 
     def refusal(self, error: Error) -> bytes:
         """The event of what is wrong with a text that cannot be taken; it is recorded as a request."""

@@ -44,7 +44,7 @@ from interlingua.wire.json import decode_any, encode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.client.call.job import Lane
+    from interlingua.client.call.values import CallTarget
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.settings import GatewayKey
@@ -197,18 +197,18 @@ class Ownership:
         self._addresses = {one.name: one.base_url for one in self._gateway.registry.providers()}
         return True
 
-    def lanes(self, lanes: tuple[Lane, ...], request: GatewayRequest) -> tuple[Lane, ...]:
+    def able_targets(self, targets: tuple[CallTarget, ...], request: GatewayRequest) -> tuple[CallTarget, ...]:
         """The targets at the providers that keep what a request names; all of them where it names nothing.
 
         Raises: BadRequestError where there is none.
         """
         if not request.kept_by:
-            return lanes
-        able: tuple[Lane, ...] = ()
-        for lane in lanes:
-            provider, base_url = lane.endpoint.provider, lane.endpoint.base_url  # by its name, or at its address
+            return targets
+        able: tuple[CallTarget, ...] = ()
+        for target in targets:
+            provider, base_url = target.endpoint.provider, target.endpoint.base_url  # by its name, or at its address
             if all([name == provider or base_url == self._addresses.get(name) for name in request.kept_by]):
-                able += (lane,)
+                able += (target,)
         if not able:
             names = " and ".join(request.kept_by)
             raise BadRequestError(

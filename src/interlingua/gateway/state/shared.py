@@ -1,4 +1,4 @@
-"""Shared state of gateways in Redis or Postgres: the vault, stored responses, and the accounts of keys.
+"""Shared state of gateways in Redis or Postgres: the reasoning store, stored responses, and the accounts of keys.
 
 Strategy: a value lies under a key of its own as JSON, for as long as it would lie in memory. Accounts are
 changed by the same `budget.step` as everywhere, from what this gateway wrote last, and written by a script if that is
@@ -32,11 +32,11 @@ from interlingua.gateway.keys.budget import EMPTY, Account, Refusal
 from interlingua.gateway.keys.operations import Enter, Leave, Tallies, names_of, step
 from interlingua.gateway.keys.shared_usage import count_commands, usage_steps
 from interlingua.gateway.keys.terms import NO_TERMS
+from interlingua.gateway.state.reasoning_store import ReasoningStore
 from interlingua.gateway.state.store import Entry, Key, MemoryStore
 from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, StoredResponses
 from interlingua.gateway.state.turn_store import StoredTurns
 from interlingua.gateway.state.turns import Turn
-from interlingua.gateway.state.vault import Vault
 from interlingua.routing.commands import Drop, LinkGone, Put, Read, Swap
 from interlingua.routing.outage import REST_S
 from interlingua.wire.json import decode, encode
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from interlingua.routing.commands import Command, Count, Steps
     from interlingua.routing.link import Link
 
-__all__ = ["KEEP_S", "MAX_ENTRY_BYTES", "SharedAccounts", "SharedStore", "shared_responses", "shared_vault"]
+__all__ = ["KEEP_S", "MAX_ENTRY_BYTES", "SharedAccounts", "SharedStore", "shared_reasoning_store", "shared_responses"]
 
 V = TypeVar("V")
 KEEP_S = 24 * 3600.0
@@ -76,7 +76,7 @@ def _digest(*parts: str) -> str:
 
 
 class _Held(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The value under a key of the vault."""
+    """The value under a key of the reasoning store."""
 
     turn: Turn | None = None
     at: Key | None = None
@@ -195,8 +195,8 @@ class SharedStore(Generic[V]):
         self._to_drop.clear()
 
 
-def shared_vault(link: Link, clock: Callable[[], float]) -> Vault:
-    """A vault that several gateways have."""
+def shared_reasoning_store(link: Link, clock: Callable[[], float]) -> ReasoningStore:
+    """A reasoning store that several gateways have."""
 
     def write(value: Turn | Key) -> bytes:
         return encode(_Held(at=value) if isinstance(value, tuple) else _Held(turn=value))
@@ -205,7 +205,9 @@ def shared_vault(link: Link, clock: Callable[[], float]) -> Vault:
         entry = decode(value, _Held)
         return _one(entry.turn, entry.at)
 
-    return Vault(StoredTurns(SharedStore(link, "vault", write=write, read=read, clock=clock, mirrors=True)))
+    return ReasoningStore(
+        StoredTurns(SharedStore(link, "reasoning store", write=write, read=read, clock=clock, mirrors=True))
+    )
 
 
 def shared_responses(link: Link, clock: Callable[[], float]) -> StoredResponses:

@@ -25,7 +25,7 @@ __all__ = ["check_workers", "share"]
 
 
 def share(gateway: Gateway) -> bool:
-    """Have the gateway keep vault, stored responses, keys, what they used and the secret of ids where state is kept.
+    """Have the gateway keep reasoning, stored responses, keys, their use and the secret of ids where state is kept.
 
     Whether that is a place which others can have, too; in memory and in a file nothing changes.
 
@@ -40,9 +40,9 @@ def share(gateway: Gateway) -> bool:
     from interlingua.gateway.keys.shared_keys import KeyWatch, SharedKeyDatabase
     from interlingua.gateway.keys.shared_secret import SharedSecret
     from interlingua.gateway.state.presence import Presence
-    from interlingua.gateway.state.shared import SharedAccounts, shared_responses, shared_vault
+    from interlingua.gateway.state.shared import SharedAccounts, shared_reasoning_store, shared_responses
 
-    gateway.vault = shared_vault(link, gateway.clock)
+    gateway.reasoning_store = shared_reasoning_store(link, gateway.clock)
     gateway.stored = shared_responses(link, gateway.clock)
     presence = Presence(link, holder_here(), clock=gateway.clock)
     gateway.admission.move(SharedAccounts(link, gone=lambda: presence.gone), presence.holder)

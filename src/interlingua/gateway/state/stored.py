@@ -43,7 +43,7 @@ from interlingua.wire.json import decode_any, encode
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from interlingua.client.call.job import Lane
+    from interlingua.client.call.values import CallTarget
     from interlingua.dialects._service import AnswerStore
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.state.latest import Latest
@@ -463,37 +463,39 @@ class Keeping:
         """Whether calls of the answer have to be put in their namespaces."""
         return bool(self._spaces)
 
-    def is_ours(self, lane: Lane) -> bool:
+    def is_ours(self, target: CallTarget) -> bool:
         """Whether the answer of a target is kept here: it has no store of this form, or knows not what came before."""
-        return lane.dialect.name != self._dialect or bool(self._prepared.previous)
+        return target.dialect.name != self._dialect or bool(self._prepared.previous)
 
-    def lanes(self, lanes: tuple[Lane, ...]) -> tuple[Lane, ...]:
+    def able_targets(self, targets: tuple[CallTarget, ...]) -> tuple[CallTarget, ...]:
         """The targets that can know what came before: where a provider is noted to keep it, no other one does."""
         keeper = self._prepared.kept_by.partition("/")[0]
         if not keeper:
-            return lanes
-        able = [lane for lane in lanes if lane.dialect.name != self._dialect or lane.endpoint.provider == keeper]
-        return tuple(able) or lanes
+            return targets
+        able = [
+            target for target in targets if target.dialect.name != self._dialect or target.endpoint.provider == keeper
+        ]
+        return tuple(able) or targets
 
-    def request_for(self, request: Request, lane: Lane) -> Request:
+    def request_for(self, request: Request, target: CallTarget) -> Request:
         """The request as a target gets it; its namespaces were looked at when it was read."""
-        if not self.is_ours(lane):
+        if not self.is_ours(target):
             return request
-        if lane.dialect.name != self._dialect:
+        if target.dialect.name != self._dialect:
             request, self._spaces = self.store.opened(request)
-        return msgspec.structs.replace(request, store=False if lane.dialect.name == self._dialect else None)
+        return msgspec.structs.replace(request, store=False if target.dialect.name == self._dialect else None)
 
-    def event(self, event: Event, lane: Lane) -> Event:
+    def event(self, event: Event, target: CallTarget) -> Event:
         """An event of the answer as the client gets it."""
-        if isinstance(event, StreamStart) and self.is_ours(lane):
+        if isinstance(event, StreamStart) and self.is_ours(target):
             return msgspec.structs.replace(event, id=self.id, extra=self._with_store_fields(event.extra))
         if isinstance(event, StreamEnd):
-            return StreamEnd(self.answer(event.response, lane))
+            return StreamEnd(self.answer(event.response, target))
         return self.store.placed_event(event, self._spaces) if self._spaces else event
 
-    def answer(self, response: Response[Any], lane: Lane) -> Response[Any]:
+    def answer(self, response: Response[Any], target: CallTarget) -> Response[Any]:
         """The answer as the client gets it."""
-        if not self.is_ours(lane):
+        if not self.is_ours(target):
             return response
         response = self.store.placed(response, self._spaces)
         return msgspec.structs.replace(response, id=self.id, extra=self._with_store_fields(response.extra))
@@ -505,14 +507,14 @@ class Keeping:
             self._dialect: {**extra.get(self._dialect, {}), "store": self._stores, "previous_response_id": previous},
         }
 
-    async def keep(self, response: Response[Any], lane: Lane, write: Callable[[], bytes]) -> None:
+    async def keep(self, response: Response[Any], target: CallTarget, write: Callable[[], bytes]) -> None:
         """Keep an answer, as `write` gives what the client gets; of an answer kept elsewhere only whose it is."""
-        if self.is_ours(lane):
-            await self.keep_here(self.id, write, lane.endpoint.provider)
+        if self.is_ours(target):
+            await self.keep_here(self.id, write, target.endpoint.provider)
         elif not self._stores:
-            await self.keep_here(response.id or "", write, lane.endpoint.provider)
+            await self.keep_here(response.id or "", write, target.endpoint.provider)
         elif response.id is not None and not self._gateway.ids.is_on:  # a signed id says it itself
-            await self._gateway.stored.note(self._owner, response.id, lane.endpoint.spec)
+            await self._gateway.stored.note(self._owner, response.id, target.endpoint.spec)
 
     async def keep_here(self, response_id: str, write: Callable[[], bytes], provider: str = "") -> None:
         """Keep a provider's answer under an id: in the store, or with its connection where the client wants none."""

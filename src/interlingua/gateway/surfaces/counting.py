@@ -56,14 +56,14 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
         if not count.wrappers and service.store is not None:
             body = (await gateway.stored.prepare(gateway.ids.owner(request), body)).body
         exchange = read(gateway, msgspec.structs.replace(request, body=body.text), dialect, body)
-        lanes = gateway.targets.lanes(exchange.head.model, dialect, tools=exchange.head.has_tools)
-        for lane in lanes:
-            if lane.dialect.name == dialect and not exchange.is_ours and not gateway.hooks:
-                reply = await _counted(gateway, exchange, lane.endpoint, count)
+        targets = gateway.targets.of(exchange.head.model, dialect, tools=exchange.head.has_tools)
+        for target in targets:
+            if target.dialect.name == dialect and not exchange.is_ours and not gateway.hooks:
+                reply = await _counted(gateway, exchange, target.endpoint, count)
                 if reply is not None:
-                    return GatewayReply(status=reply.status, headers=_count_headers(lane.endpoint), body=reply.body)
+                    return GatewayReply(status=reply.status, headers=_count_headers(target.endpoint), body=reply.body)
         await exchange.decode()
-        endpoint = lanes[0].endpoint
+        endpoint = targets[0].endpoint
         tokens = estimate_tokens(exchange.decoded.request, endpoint.model)
         changes = Changes(dialect, "routing")
         hooked = "hooks stand before every target"

@@ -21,7 +21,7 @@ import msgspec
 from interlingua.client.plan import make_plan
 from interlingua.dialects.table import DIALECTS, SPELLINGS, get_service, services
 from interlingua.errors import DecodeError, NotFoundError
-from interlingua.gateway.calls.exchange import job_of, read_exchange
+from interlingua.gateway.calls.exchange import call_of, read_exchange
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.calls.sending import outgoing
 from interlingua.gateway.console.access import sees_all
@@ -92,25 +92,25 @@ async def explain(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
 async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) -> GatewayReply:
     exchange = await read_exchange(gateway, request, dialect)
-    job = await job_of(exchange)
+    call = await call_of(exchange)
     whole = exchange.decoded.request if exchange.restored is None else exchange.restored.request
-    job = msgspec.structs.replace(job, request=whole)
-    plan = make_plan(job)
+    call = msgspec.structs.replace(call, request=whole)
+    plan = make_plan(call)
     shows_all = sees_all(gateway, gateway.owner(request))
-    relayed = {lane.endpoint.spec for lane in exchange.relayed}
+    relayed = {target.endpoint.spec for target in exchange.relayed}
     chosen = next((target.spec for target in plan.targets if target.chosen), "")
     base_url = "" if shows_all else next((target.base_url for target in plan.targets if target.chosen), "")
     targets: list[dict[str, Any]] = []
-    for target in plan.targets:
-        shown = {**msgspec.to_builtins(target), "relayed": target.spec in relayed}
+    for entry in plan.targets:
+        shown = {**msgspec.to_builtins(entry), "relayed": entry.spec in relayed}
         if not shows_all:
             del shown["base_url"]
         targets.append(shown)
     http = None
     if plan.http is not None:
-        lane = next(lane for lane in job.lanes if lane.endpoint.spec == chosen)
-        is_relayed = lane in exchange.relayed
-        sent = outgoing(exchange, lane, strict=False).body if is_relayed else plan.http.body
+        target = next(target for target in call.targets if target.endpoint.spec == chosen)
+        is_relayed = target in exchange.relayed
+        sent = outgoing(exchange, target, strict=False).body if is_relayed else plan.http.body
         # Of the address only the part behind the base URL, where that is not shown.
         url = plan.http.url.removeprefix(base_url.rstrip("/")) if base_url else plan.http.url
         if base_url and not url.startswith("/"):

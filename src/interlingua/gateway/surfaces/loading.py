@@ -75,7 +75,7 @@ async def _loaded(
     name: str = body["model"]
     find_model(gateway, request, name)
     dialect, pass_on = passed
-    if any(lane.dialect.name == dialect for lane in gateway.targets.lanes(name, dialect, tools=False)):
+    if any(target.dialect.name == dialect for target in gateway.targets.of(name, dialect, tools=False)):
         return await pass_on(gateway, request)
     if request.entry is not None:
         request.entry.set_model(name, stream=False)

@@ -34,7 +34,7 @@ from interlingua.gateway.calls.replies import changes_text, visible
 from interlingua.gateway.http import Closing, GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.admission import UnreadSize
 from interlingua.gateway.keys.cap import token_count
-from interlingua.gateway.keys.grant import done, is_late
+from interlingua.gateway.keys.reservation import done, is_late
 from interlingua.gateway.state.id_places import root_of
 from interlingua.routing.estimate import AUDIO_BYTES, estimate_body
 from interlingua.transport.override import answers_alone
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.auth import Guard
-    from interlingua.gateway.keys.grant import Grant
+    from interlingua.gateway.keys.reservation import CallReservation
     from interlingua.gateway.state.ownership import Ownership
     from interlingua.registry.endpoint import Endpoint
     from interlingua.transport.base import AsyncReply, Timeouts
@@ -118,7 +118,9 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
                 raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
         check_query(guard, request)
         path = _path(request, endpoint, named)
-        grant = await gateway.admission.admit_unread(key, _size(request, json_body, names_model=rewrite is not None))
+        reservation = await gateway.admission.admit_unread(
+            key, _size(request, json_body, names_model=rewrite is not None)
+        )
         edits: dict[str, bytes] = {}
         changes: tuple[Change, ...] = ()
         try:
@@ -129,13 +131,13 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
             body = None if rewrite is None else rewrite(endpoint.model, **edits)
             reply = await pass_on(gateway, request, endpoint, path, body)
         except BaseException as error:
-            if grant is not None:
+            if reservation is not None:
                 may_run = is_late(error) or isinstance(error, CancelledError)
-                await done(grant.settle_unread(endpoint.spec, is_failed=not may_run))
+                await done(reservation.settle_unread(endpoint.spec, is_failed=not may_run))
             raise
         if changes and (listing := changes_text(changes)):
             reply = msgspec.structs.replace(reply, headers=(*reply.headers, ("x-interlingua-changes", listing)))
-        return await settled_after(reply, grant, endpoint.spec)
+        return await settled_after(reply, reservation, endpoint.spec)
 
     return handler
 
@@ -164,18 +166,18 @@ def _size(request: GatewayRequest, json_body: Body | None, *, names_model: bool)
     return UnreadSize(reads, max([limit for limit in limits if limit is not None]) * max(choices))
 
 
-async def settled_after(reply: GatewayReply, grant: Grant | None, spec: str) -> GatewayReply:
-    """The reply of the target `spec`, with its grant settled when it is over."""
-    if grant is None or not grant.counts:
+async def settled_after(reply: GatewayReply, reservation: CallReservation | None, spec: str) -> GatewayReply:
+    """The reply of the target `spec`, with its reservation settled when it is over."""
+    if reservation is None or not reservation.counts:
         return reply
     body = reply.body
     if isinstance(body, bytes):
-        await done(grant.settle_unread(spec, is_failed=reply.status >= FAILED))
+        await done(reservation.settle_unread(spec, is_failed=reply.status >= FAILED))
         return reply
 
     async def close() -> None:
         await body.aclose()
-        await done(grant.settle_unread(spec))
+        await done(reservation.settle_unread(spec))
 
     async def pieces() -> AsyncGenerator[bytes]:
         try:
@@ -307,10 +309,10 @@ def _target(gateway: Gateway, request: GatewayRequest, model: str, dialect: str)
     """
     if not gateway.may_use(request, model):
         raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
-    lanes = gateway.ids.lanes(gateway.targets.lanes(model, dialect, tools=False), request)
-    endpoint = next((lane.endpoint for lane in lanes if lane.dialect.name in _spoken(dialect)), None)
+    targets = gateway.ids.able_targets(gateway.targets.of(model, dialect, tools=False), request)
+    endpoint = next((target.endpoint for target in targets if target.dialect.name in _spoken(dialect)), None)
     if endpoint is None:
-        others = ", ".join(lane.endpoint.spec for lane in lanes)
+        others = ", ".join(target.endpoint.spec for target in targets)
         reason = f"{request.path} is not translated, and {others} does not answer it"
         raise NotFoundError(reason, status=404, code="unknown_url")
     return endpoint
@@ -322,11 +324,11 @@ def _provider(gateway: Gateway, request: GatewayRequest, dialect: str) -> Endpoi
     Raises: NotFoundError where none is configured for the dialect; PermissionDeniedError for a key that may not use it.
     """
     for name in request.kept_by or gateway.settings.providers:
-        lanes = gateway.targets.lanes(f"{name}/*", dialect, tools=False)
-        if lanes[0].dialect.name in _spoken(dialect):
+        targets = gateway.targets.of(f"{name}/*", dialect, tools=False)
+        if targets[0].dialect.name in _spoken(dialect):
             if not gateway.may_use(request, f"{name}/*"):
                 raise PermissionDeniedError(f"this key may not use the provider {name}", status=403)
-            return lanes[0].endpoint
+            return targets[0].endpoint
     reason = f"{request.path} goes to a provider, and none is configured for it; name one in [server] providers"
     raise NotFoundError(reason, status=404, code="unknown_url")
 

@@ -15,13 +15,13 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from interlingua.client.aio.pump import carried_out
-from interlingua.client.call.core import call
+from interlingua.client.call.core import call_steps
 from interlingua.dialects.table import store_dialect
 from interlingua.errors import BadRequestError
-from interlingua.gateway.calls.exchange import job_of, read
+from interlingua.gateway.calls.exchange import call_of, read
 from interlingua.gateway.calls.replies import trail_headers, visible
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.keys.grant import done
+from interlingua.gateway.keys.reservation import done
 from interlingua.gateway.state.stored import (
     Item,
     KeptAnswer,
@@ -40,7 +40,7 @@ from interlingua.types.usage import Usage
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.values import Call
     from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
@@ -80,8 +80,8 @@ async def _stored_answer(gateway: Gateway, request: GatewayRequest) -> Held:
 
 async def _elsewhere(gateway: Gateway, request: GatewayRequest, spec: str) -> GatewayReply:
     """The reply of the provider that keeps an answer."""
-    lanes = gateway.targets.lanes(spec, store_dialect(), tools=False)
-    return await pass_on(gateway, request, lanes[0].endpoint, request.path.removeprefix("/v1"))
+    targets = gateway.targets.of(spec, store_dialect(), tools=False)
+    return await pass_on(gateway, request, targets[0].endpoint, request.path.removeprefix("/v1"))
 
 
 async def retrieve(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -157,33 +157,33 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     prepared = await gateway.stored.prepare(gateway.ids.owner(request), await gateway.body_of(request, store_dialect()))
     http = msgspec.structs.replace(request, body=prepared.body.text)
     exchange = read(gateway, http, store_dialect(), prepared.body)
-    job = await job_of(exchange)
+    call = await call_of(exchange)
     if exchange.key is not None:
-        await done(gateway.admission.admit(exchange, exchange.key, job))
+        await done(gateway.admission.admit(exchange, exchange.key, call))
     try:
-        return await _compacted(gateway, exchange, job, is_changed=prepared.is_changed)
+        return await _compacted(gateway, exchange, call, is_changed=prepared.is_changed)
     except BaseException:
-        if exchange.grant is not None:
-            await done(exchange.grant.settle(None))
+        if exchange.reservation is not None:
+            await done(exchange.reservation.settle(None))
         raise
 
 
-async def _compacted(gateway: Gateway, exchange: ClientExchange, job: Job, *, is_changed: bool) -> GatewayReply:
+async def _compacted(gateway: Gateway, exchange: ClientExchange, call: Call, *, is_changed: bool) -> GatewayReply:
     http = exchange.http
-    for lane in gateway.targets.lanes(exchange.head.model, store_dialect(), tools=exchange.head.has_tools):
-        is_same = lane.dialect.name == store_dialect() and not gateway.hooks  # what goes out is what these have seen
+    for target in gateway.targets.of(exchange.head.model, store_dialect(), tools=exchange.head.has_tools):
+        is_same = target.dialect.name == store_dialect() and not gateway.hooks  # what goes out is what these have seen
         if is_same and not exchange.is_ours and not is_changed:
-            body = with_model(exchange.head.body, lane.endpoint.model)
-            reply = await call_provider(gateway, http, lane.endpoint, "/responses/compact", body)
+            body = with_model(exchange.head.body, target.endpoint.model)
+            reply = await call_provider(gateway, http, target.endpoint, "/responses/compact", body)
             if reply.status not in CANNOT_COMPACT:
-                if exchange.grant is not None:
-                    await done(exchange.grant.settle_unread(lane.endpoint.spec, is_failed=reply.status != 200))
-                served = ("x-interlingua-target", visible(lane.endpoint.spec))
+                if exchange.reservation is not None:
+                    await done(exchange.reservation.settle_unread(target.endpoint.spec, is_failed=reply.status != 200))
+                served = ("x-interlingua-target", visible(target.endpoint.spec))
                 return GatewayReply(status=reply.status, headers=(*JSON, served), body=reply.body)
-    return await _summarized(gateway, exchange, job)
+    return await _summarized(gateway, exchange, call)
 
 
-async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> GatewayReply:
+async def _summarized(gateway: Gateway, exchange: ClientExchange, call: Call) -> GatewayReply:
     request = await exchange.whole()
     choice = "none" if request.tools else None
     asking = msgspec.structs.replace(
@@ -195,19 +195,19 @@ async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> G
         store=None,
         extra={},
     )
-    job = msgspec.structs.replace(job, request=asking)
+    call = msgspec.structs.replace(call, request=asking)
     if gateway.hooks:
         from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
 
         client, model = exchange.dialect.name, exchange.head.model
-        context = context_of(job, stream=False, model=model, owner=exchange.owner, client=client)
-        steps = Hooking(gateway.hooks, context).around(job, call)
+        context = context_of(call, stream=False, model=model, owner=exchange.owner, client=client)
+        steps = Hooking(gateway.hooks, context).around(call, call_steps)
     else:
-        steps = call(job)
+        steps = call_steps(call)
     response = await carried_out(steps)
-    if exchange.grant is not None:
-        lane = next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None)
-        await done(exchange.grant.settle(response, lane))
+    if exchange.reservation is not None:
+        target = next((target for target in call.targets if target.endpoint.spec == response.model), None)
+        await done(exchange.reservation.settle(response, target))
     if not response.text.strip():
         raise BadRequestError(f"{response.model} gave no summary of the conversation", status=502)
     summary = compacted(response.text, gateway.make_id("cmp_"))

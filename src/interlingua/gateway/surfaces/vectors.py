@@ -20,7 +20,7 @@ import msgspec
 
 from interlingua.client.aio.embed import gathered
 from interlingua.client.aio.pump import carried_out
-from interlingua.client.call.core import call
+from interlingua.client.call.core import call_steps
 from interlingua.client.call.relay import CallRefused
 from interlingua.client.vectors import (
     check_one_model,
@@ -38,7 +38,7 @@ from interlingua.errors import BadRequestError, ConfigError, Error, PermissionDe
 from interlingua.gateway.calls.reading import PASSED_RULES, checked_model, is_cheap, missing, other_models
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.http import STRICT, GatewayReply
-from interlingua.gateway.keys.grant import done
+from interlingua.gateway.keys.reservation import done
 from interlingua.gateway.surfaces.passing import check_query
 from interlingua.routing.estimate import estimate_body, estimate_text
 from interlingua.transport.override import answers_alone
@@ -55,12 +55,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.hooks.run import Hooking
     from interlingua.dialects._vectors import DecodedEmbed, DecodedRerank
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.gateway.keys.grant import Grant
+    from interlingua.gateway.keys.reservation import CallReservation
     from interlingua.types.capability import Operation
     from interlingua.types.change import Change
     from interlingua.types.vectors import EmbedInput
@@ -85,14 +85,14 @@ def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
         decoded: DecodedEmbed = await _read(gateway, request, form.decode_request)
         exchange = _Exchange(gateway, request, dialect, decoded.model)
         ask = decoded.request
-        job = exchange.job("embeddings", ask.inputs, user=ask.user, extra=ask.extra)
+        call = exchange.call("embeddings", ask.inputs, user=ask.user, extra=ask.extra)
         try:
-            check_one_model(job.lanes)
+            check_one_model(call.targets)
         except ConfigError as error:
             raise BadRequestError(error.message, status=400) from error
 
-        async def ask_targets(job: Job) -> Response[Any]:
-            answers = await gathered(job, inputs_of(job), exchange.counted(embedded(ask)))
+        async def ask_targets(call: Call) -> Response[Any]:
+            answers = await gathered(call, inputs_of(call), exchange.counted(embedded(ask)))
             vectors = combined(answers)
             return msgspec.structs.replace(
                 answers[-1],
@@ -103,7 +103,7 @@ def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
                 attempts=vectors.attempts,
             )
 
-        answer = await exchange.carried_out(job, ask_targets)
+        answer = await exchange.carried_out(call, ask_targets)
         write = partial(exchange.reply, answer, lambda context: form.encode_response(answer.output, decoded, context))
         return await asyncio.to_thread(write) if exchange.numbers > _HEAVY_NUMBERS else write()
 
@@ -119,12 +119,12 @@ def reranking(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
         decoded: DecodedRerank = await _read(gateway, request, form.decode_request)
         exchange = _Exchange(gateway, request, dialect, decoded.model)
         ask = decoded.request
-        job = exchange.job("rerank", (ask.query, *ask.documents), extra=ask.extra)
+        call = exchange.call("rerank", (ask.query, *ask.documents), extra=ask.extra)
 
-        async def ask_targets(job: Job) -> Response[Any]:
-            return output_of(await carried_out(call(job, exchange.counted(ranked(ask)))), Ranking)
+        async def ask_targets(call: Call) -> Response[Any]:
+            return output_of(await carried_out(call_steps(call, exchange.counted(ranked(ask)))), Ranking)
 
-        answer = await exchange.carried_out(job, ask_targets)
+        answer = await exchange.carried_out(call, ask_targets)
         return exchange.reply(answer, lambda context: form.encode_response(ranking_of(answer), decoded, context))
 
     return handler
@@ -156,14 +156,14 @@ def _reads(each: EmbedInput) -> int:
     return int(estimate_text(each)) + 1
 
 
-def _unread(job: Job) -> Response[Any]:
+def _unread(call: Call) -> Response[Any]:
     """An answer that nobody could read, with an estimate of what it has read."""
-    reads = sum([_reads(each) for each in inputs_of(job)])
+    reads = sum([_reads(each) for each in inputs_of(call)])
     return Response(finish_reason="error", usage=Usage(input_tokens=reads))
 
 
 class _Exchange:
-    """One request of a client, from its job to its reply."""
+    """One request of a client, from its call to its reply."""
 
     def __init__(self, gateway: Gateway, http: GatewayRequest, dialect: str, model: str) -> None:
         """A request that names `model`.
@@ -176,14 +176,14 @@ class _Exchange:
         if http.entry is not None:
             http.entry.set_model(model, stream=False)
         self.key = gateway.guard.key_for(http, model)
-        self.grant: Grant | None = None
-        self.lane: Lane | None = None
+        self.reservation: CallReservation | None = None
+        self.target: CallTarget | None = None
         self.hooking: Hooking | None = None
         self.hook_changes: tuple[Change, ...] = ()
         self.numbers: int = 0
 
-    def job(self, operation: Operation, inputs: Sequence[EmbedInput], **fields: Any) -> Job:
-        """The job of what is asked.
+    def call(self, operation: Operation, inputs: Sequence[EmbedInput], **fields: Any) -> Call:
+        """The call of what is asked.
 
         Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; BadRequestError for more
         than `MAX_INPUTS` texts.
@@ -192,11 +192,11 @@ class _Exchange:
             raise BadRequestError(f"{len(inputs):,} texts in one request; {MAX_INPUTS:,} is the most", status=400)
         gateway = self.gateway
         plan = gateway.plans.plan(self.model, self.dialect, tools=False)
-        settings = plan.strict if self.http.header(STRICT) == "1" else plan.job.settings
+        settings = plan.strict if self.http.header(STRICT) == "1" else plan.call.settings
         if self.http.trace_headers:
             settings = msgspec.structs.replace(settings, headers=self.http.trace_headers)
         return msgspec.structs.replace(
-            plan.job,
+            plan.call,
             request=Request(messages=(message_of(inputs),), **fields),
             settings=settings,
             operation=operation,
@@ -204,64 +204,66 @@ class _Exchange:
             with_credential=not answers_alone(),
         )
 
-    async def carried_out(self, job: Job, ask: Callable[[Job], Awaitable[Response[Any]]]) -> Response[Any]:
-        """The answer to a job, let in, with the hooks around it, and settled.
+    async def carried_out(self, call: Call, ask: Callable[[Call], Awaitable[Response[Any]]]) -> Response[Any]:
+        """The answer to a call, let in, with the hooks around it, and settled.
 
         Raises: as a conversation.
         """
-        reads = sum([_reads(each) for each in inputs_of(job)])
-        grant = self.grant = await self.gateway.admission.admit_reading(self.key, job.lanes, reads)
+        reads = sum([_reads(each) for each in inputs_of(call)])
+        reservation = self.reservation = await self.gateway.admission.admit_reading(self.key, call.targets, reads)
         try:
-            answer = await (self._hooked(job, ask) if self.gateway.hooks else ask(job))
+            answer = await (self._hooked(call, ask) if self.gateway.hooks else ask(call))
         except CallRefused as refusal:
             raise refusal.error from None
         except BaseException as error:
-            if grant is not None:
-                await done(grant.settle_failed(error))
+            if reservation is not None:
+                await done(reservation.settle_failed(error))
             raise
-        if grant is not None:
-            grant.without_parts()
-            await done(grant.settle(answer, self.lane))
+        if reservation is not None:
+            reservation.without_parts()
+            await done(reservation.settle(answer, self.target))
         return answer
 
-    async def _hooked(self, job: Job, ask: Callable[[Job], Awaitable[Response[Any]]]) -> Response[Any]:
+    async def _hooked(self, call: Call, ask: Callable[[Call], Awaitable[Response[Any]]]) -> Response[Any]:
         from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
         from interlingua.gateway.surfaces.unread import guards_of, unreadable
 
-        has_tokens = any([isinstance(each, OpaquePart) and each.kind == "tokens" for each in inputs_of(job)])
+        has_tokens = any([isinstance(each, OpaquePart) and each.kind == "tokens" for each in inputs_of(call)])
         if has_tokens and (guards := guards_of(self.gateway)):
             raise unreadable(self.http, guards, "with texts")
         owner = "" if self.key is None else self.key.name
-        context = context_of(job, stream=False, model=self.model, owner=owner, client=self.dialect)
+        context = context_of(call, stream=False, model=self.model, owner=owner, client=self.dialect)
         hooking = Hooking(self.gateway.hooks, context)
-        result = await carried_out(hooking.before(job.request))
+        result = await carried_out(hooking.before(call.request))
         if isinstance(result, Response):
             raise UsageError("a hook answered in the place of the model; it cannot give vectors, nor an order")
         self.hook_changes = hooking.take_changes()
-        answer = await ask(msgspec.structs.replace(job, request=result, hooking=hooking))
+        answer = await ask(msgspec.structs.replace(call, request=result, hooking=hooking))
         return await carried_out(hooking.after(answer))
 
     def counted(
-        self, attempt: Callable[[Job, Lane], Steps[Response[Any]]]
-    ) -> Callable[[Job, Lane], Steps[Response[Any]]]:
-        """An attempt that tells the grant what became of it."""
+        self, attempt: Callable[[Call, CallTarget], Steps[Response[Any]]]
+    ) -> Callable[[Call, CallTarget], Steps[Response[Any]]]:
+        """An attempt that tells the reservation what became of it."""
 
-        def run(job: Job, lane: Lane) -> Steps[Response[Any]]:
-            if self.grant is not None:
-                yield from self.grant.again(lane)
+        def run(call: Call, target: CallTarget) -> Steps[Response[Any]]:
+            if self.reservation is not None:
+                yield from self.reservation.again(target)
             try:
-                answer = yield from attempt(job, lane)
+                answer = yield from attempt(call, target)
             except Error as error:
-                if self.grant is not None:
-                    self.grant.failed(error, lane, _unread(job))
+                if self.reservation is not None:
+                    self.reservation.failed(error, target, _unread(call))
                 raise
             except asyncio.CancelledError:
-                if self.grant is not None:
-                    self.grant.paused(_unread(job), lane)  # its provider works on, although another request failed
+                if self.reservation is not None:
+                    self.reservation.paused(
+                        _unread(call), target
+                    )  # its provider works on, although another request failed
                 raise
-            if self.grant is not None:
-                self.grant.paused(answer, lane)  # paid for, whatever becomes of other requests and of hooks
-            self.lane = lane
+            if self.reservation is not None:
+                self.reservation.paused(answer, target)  # paid for, whatever becomes of other requests and of hooks
+            self.target = target
             output: object = answer.output
             if isinstance(output, Embeddings):
                 self.numbers += len(output) * output.dimensions

@@ -45,8 +45,8 @@ def _everything(made: Gateway) -> str:
     """What a debugger, a crash report or a print would show of a gateway."""
     parts = [made, made.settings, made.keys, made.guard, made.registry, made.targets, made.recorder]
     names = ("dsn", "variable", "file", "broken")
-    lanes = [made.targets.lanes(f"{name}/m", "openai-chat", tools=False) for name in names]
-    return "\n".join([repr(part) + str(part) for part in (*parts, *lanes)])
+    targets = [made.targets.of(f"{name}/m", "openai-chat", tools=False) for name in names]
+    return "\n".join([repr(part) + str(part) for part in (*parts, *targets)])
 
 
 def test_sec_05_no_secret_leaves_by_any_way(

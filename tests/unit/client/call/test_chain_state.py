@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 import interlingua as il
-from interlingua.client.call.core import Outcome, stream
+from interlingua.client.call.core import Outcome, stream_steps
 from interlingua.client.call.pump import Pump
 from interlingua.registry.allowance import Allowance
 from interlingua.registry.ranking import Ranking, Rule
@@ -42,8 +42,8 @@ def streamed(request: pytest.FixtureRequest) -> bool:
 def test_a_benched_target_is_passed_over(awaited: bool, streamed: bool) -> None:
     """R42: what failed twice in a row is left alone, and the story says until when and why."""
     world = World().on(A, refusal(503)).on(B, good("B", streamed=streamed))
-    ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    reply = ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
+    reply = ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
     assert world.asked == [A, A, B, B]
     assert reply.attempts[0] == il.Attempt(
         model=A,
@@ -55,9 +55,9 @@ def test_a_benched_target_is_passed_over(awaited: bool, streamed: bool) -> None:
 def test_a_bench_ends_by_a_probe(awaited: bool, streamed: bool) -> None:
     """After its time one try goes there; its success forgets everything."""
     world = World().on(A, refusal(503), refusal(503), good("A", streamed=streamed)).on(B, good(streamed=streamed))
-    ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
     world.now += 5.0
-    assert ask(world, world.job(A, B), awaited=awaited, streamed=streamed).model == A
+    assert ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed).model == A
     assert world.health.snapshot() == {}
 
 
@@ -65,7 +65,7 @@ def test_a_bench_ends_by_a_probe(awaited: bool, streamed: bool) -> None:
 def test_r42_key_and_account_bench_for_five_minutes(status: int, reason: str, awaited: bool, streamed: bool) -> None:
     """One refusal is enough."""
     world = World().on(A, refusal(status)).on(B, good(streamed=streamed))
-    ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
     standing = world.health.snapshot()[A]
     assert (standing.state, standing.wait_s, standing.reason) == ("benched", 300.0, reason)
 
@@ -74,7 +74,7 @@ def test_r42_key_and_account_bench_for_five_minutes(status: int, reason: str, aw
 def test_r42_what_a_target_cannot_take_is_no_fault_of_its_health(problem: Any, awaited: bool) -> None:
     """An unknown model and a request that is too large bench nobody."""
     world = World().on(A, problem).on(B, chat())
-    world.call(world.job(A, B), awaited=awaited)
+    world.call(world.call_to(A, B), awaited=awaited)
     assert world.health.snapshot() == {}
 
 
@@ -82,10 +82,10 @@ def test_a_single_target_is_asked_though_it_is_benched(awaited: bool, streamed: 
     """Nobody else is there: a bench must not make a call fail that could work."""
     world = World().on(A, refusal(503), refusal(503), good(streamed=streamed))
     with pytest.raises(il.OverloadedError):
-        ask(world, world.job(A), awaited=awaited, streamed=streamed)
+        ask(world, world.call_to(A), awaited=awaited, streamed=streamed)
     assert world.health.snapshot()[A].state == "benched"
     world.now += 1.0
-    assert told(ask(world, world.job(A), awaited=awaited, streamed=streamed).attempts) == [(A, "served")]
+    assert told(ask(world, world.call_to(A), awaited=awaited, streamed=streamed).attempts) == [(A, "served")]
     assert world.health.snapshot() == {}
 
 
@@ -94,8 +94,8 @@ def test_when_all_are_benched_the_first_to_be_free_is_asked(awaited: bool, strea
     world = World().on(A, refusal(401), good("A", streamed=streamed))
     world.on(B, refusal(503), refusal(503), good("B", streamed=streamed))
     with pytest.raises(il.ChainExhaustedError):
-        ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    reply = ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+        ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
+    reply = ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
     assert told(reply.attempts) == [(A, "skipped"), (B, "skipped"), (B, "served")]
 
 
@@ -104,7 +104,7 @@ def test_what_a_person_took_out_is_not_asked(awaited: bool, streamed: bool) -> N
     world = World().on(A, good(streamed=streamed))
     world.health.apply([(A, Suspend())])
     with pytest.raises(il.ChainExhaustedError, match="a/one: suspended by hand") as caught:
-        ask(world, world.job(A), awaited=awaited, streamed=streamed)
+        ask(world, world.call_to(A), awaited=awaited, streamed=streamed)
     assert (world.asked, caught.value.retryable) == ([], False)
 
 
@@ -113,14 +113,14 @@ def test_a_stream_that_breaks_counts_against_its_target(awaited: bool) -> None:
     world = World().on(A, Body(*chunks("Hel", done=False)[:2], il.APIConnectionError("cut")))
     for _ in range(2):
         with pytest.raises(il.IncompleteStreamError):
-            world.stream(world.job(A), awaited=awaited)
+            world.stream(world.call_to(A), awaited=awaited)
     assert world.health.snapshot()[A].state == "benched"
 
 
 def test_a_reader_who_leaves_says_nothing_of_the_target(awaited: bool) -> None:
     """A stream that was closed in the middle is neither a success nor a failure."""
     world = World().on(A, refusal(503), Body(*chunks("Hello", "you")))
-    world.leave(world.job(A), awaited=awaited)
+    world.leave(world.call_to(A), awaited=awaited)
     assert world.health.snapshot()[A].failures == 1
     assert world.open_replies == 0
 
@@ -130,8 +130,8 @@ def test_a_store_that_takes_time_is_waited_for(awaited: bool, streamed: bool) ->
     world = World().on(A, refusal(503)).on(B, good(streamed=streamed))
     store = Waited(world.health)
     world.health = store
-    ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    reply = ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
+    reply = ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
     assert told(reply.attempts) == [(A, "skipped"), (B, "served")]
     assert store.asked == 9
 
@@ -143,8 +143,8 @@ def test_a_target_whose_limit_is_used_up_is_passed_over(awaited: bool, streamed:
     """Another one is free; the story says why."""
     world = World().on(A, good("A", streamed=streamed)).on(B, good("B", streamed=streamed))
     world.limits.set(A, Allowance(rpm=1))
-    assert ask(world, world.job(A, B), awaited=awaited, streamed=streamed).model == A
-    reply = ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    assert ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed).model == A
+    reply = ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
     assert told(reply.attempts) == [(A, "skipped"), (B, "served")]
     assert reply.attempts[0].error == "its limit on our own side is used up"
 
@@ -161,12 +161,12 @@ def test_a_limit_that_others_used_up_costs_no_waiting_while_somebody_is_free(awa
     world = World().on(A, good("A", streamed=streamed)).on(B, good("B", streamed=streamed), refusal(401))
     world.limits = _Unknowing(lambda: world.now)
     world.limits.set(A, Allowance(rpm=1))
-    ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    reply = ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
+    reply = ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
     assert told(reply.attempts) == [(A, "skipped"), (B, "served")]
     assert reply.attempts[0].error == "its limit on our own side is used up"
     with pytest.raises(il.ChainExhaustedError, match="limit of our own") as caught:
-        ask(world, world.job(A, B, timeout_s=5), awaited=awaited, streamed=streamed)
+        ask(world, world.call_to(A, B, timeout_s=5), awaited=awaited, streamed=streamed)
     assert told(caught.value.attempts) == [(A, "skipped"), (B, "failed"), (A, "skipped")]
     assert list(world.health.snapshot()) == [B]
 
@@ -175,9 +175,9 @@ def test_a_limit_is_told_when_there_is_no_time_to_wait(awaited: bool, streamed: 
     """The only target: our own limit is a RateLimitError at once, and says when to come again; nobody is benched."""
     world = World().on(A, good(streamed=streamed))
     world.limits.set(A, Allowance(rpm=1))
-    ask(world, world.job(A), awaited=awaited, streamed=streamed)
+    ask(world, world.call_to(A), awaited=awaited, streamed=streamed)
     with pytest.raises(il.RateLimitError, match="limit of our own") as caught:
-        ask(world, world.job(A, timeout_s=10), awaited=awaited, streamed=streamed)
+        ask(world, world.call_to(A, timeout_s=10), awaited=awaited, streamed=streamed)
     assert caught.value.retry_after_s == 60.0
     assert world.health.snapshot() == {}
 
@@ -195,12 +195,12 @@ def test_a_limit_is_left_in_whatever_way_a_call_ends(end: str, awaited: bool) ->
     world.limits.set(A, Allowance(concurrency=1))
     for _ in range(3):
         if end == "left":
-            world.leave(world.job(A), awaited=awaited)
+            world.leave(world.call_to(A), awaited=awaited)
         elif end == "whole":
-            world.stream(world.job(A), awaited=awaited)
+            world.stream(world.call_to(A), awaited=awaited)
         else:
             with pytest.raises(il.Error):
-                world.stream(world.job(A), awaited=awaited)
+                world.stream(world.call_to(A), awaited=awaited)
     assert world.limits.would_wait(A) is False
     assert len(world.asked) == 3
 
@@ -210,7 +210,7 @@ def test_a_stream_that_is_collected_gives_its_place_back() -> None:
     world = World().on(A, Body(*chunks("Hello", "you")))
     world.limits.set(A, Allowance(concurrency=1))
     with world._standing():
-        pump = Pump(stream(world.job(A), Outcome()))
+        pump = Pump(stream_steps(world.call_to(A), Outcome()))
         pump.pull()
         assert world.limits.would_wait(A) is True
         del pump
@@ -223,11 +223,11 @@ def test_a_stream_that_is_collected_gives_its_place_back() -> None:
 def test_a_weighted_chain_goes_on_all_the_same(awaited: bool, streamed: bool) -> None:
     """The policy decides who is first; whoever fails is followed by the others."""
     world = World().on(A, refusal(401)).on(B, good("B", streamed=streamed))
-    job = replace(world.job(A, B, chance=0.5), ranking=Ranking(Rule("weighted", (1, 9)), (A, B)))
-    assert ask(world, job, awaited=awaited, streamed=streamed).model == B
+    call = replace(world.call_to(A, B, chance=0.5), ranking=Ranking(Rule("weighted", (1, 9)), (A, B)))
+    assert ask(world, call, awaited=awaited, streamed=streamed).model == B
     assert world.asked == [B]
-    job = replace(job, ranking=Ranking(Rule("weighted", (9, 1)), (A, B)))
-    assert ask(world, job, awaited=awaited, streamed=streamed).model == B
+    call = replace(call, ranking=Ranking(Rule("weighted", (9, 1)), (A, B)))
+    assert ask(world, call, awaited=awaited, streamed=streamed).model == B
     assert world.asked == [B, A, B]
 
 
@@ -235,9 +235,9 @@ def test_the_fastest_is_measured_by_its_first_content(awaited: bool) -> None:
     """Both get a try, then the faster one is the first target."""
     world = World().on(A, Body(4.0, *chunks("A"))).on(B, Body(1.0, *chunks("B"), 60.0))
     traffic = Traffic()
-    job = replace(world.job(A, B), ranking=Ranking(Rule("fastest"), (A, B)), traffic=traffic)
+    call = replace(world.call_to(A, B), ranking=Ranking(Rule("fastest"), (A, B)), traffic=traffic)
     for _ in range(4):
-        world.stream(job, awaited=awaited)
+        world.stream(call, awaited=awaited)
     assert world.asked == [A, B, B, B]
 
 
@@ -245,9 +245,9 @@ def test_the_least_busy_counts_streams_until_they_end() -> None:
     """A stream that is read is a call under way; one that was left, broke or ended is none."""
     world = World().on(A, Body(*chunks("Hello", "you"))).on(B, Body(*chunks("B")))
     traffic = Traffic()
-    job = replace(world.job(A, B), ranking=Ranking(Rule("least-busy"), (A, B)), traffic=traffic)
+    call = replace(world.call_to(A, B), ranking=Ranking(Rule("least-busy"), (A, B)), traffic=traffic)
     with world._standing():
-        first, second, third = (Pump(stream(job, Outcome())) for _ in range(3))
+        first, second, third = (Pump(stream_steps(call, Outcome())) for _ in range(3))
         first.pull()
         second.pull()
         assert (traffic.busy(A), traffic.busy(B)) == (1, 1)

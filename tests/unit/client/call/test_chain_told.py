@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 import interlingua as il
-from interlingua.client.call.job import Lane
+from interlingua.client.call.values import CallTarget
 from interlingua.client.typed.output import answered, asking
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import get_dialect
@@ -63,10 +63,10 @@ def test_sealed_state_does_not_follow_a_chain_to_another_issuer(awaited: bool, m
         il.user("And?"),
     )
     world = World().on(claude, refusal(529)).on(gpt, _said("openai-responses", "Well."))
-    lanes = tuple([Lane(end, get_dialect(end.dialect)) for end in Registry().resolve(f"{claude},{gpt}")])
-    job = replace(world.job(A, retries=0), lanes=lanes, request=il.Request(messages=history, max_tokens=99))
-    reply = world.call(job, awaited=awaited)
-    assert [lane.dialect.name for lane in lanes] == ["anthropic", "openai-responses"]
+    targets = tuple([CallTarget(end, get_dialect(end.dialect)) for end in Registry().resolve(f"{claude},{gpt}")])
+    call = replace(world.call_to(A, retries=0), targets=targets, request=il.Request(messages=history, max_tokens=99))
+    reply = world.call(call, awaited=awaited)
+    assert [target.dialect.name for target in targets] == ["anthropic", "openai-responses"]
     assert reply.model == gpt
     to_claude, to_gpt = world.bodies
     assert b"c2lnbmVk" in to_claude
@@ -79,11 +79,11 @@ def test_sealed_state_does_not_follow_a_chain_to_another_issuer(awaited: bool, m
 # What is told
 
 
-def _heard(world: World, job: Any, *, awaited: bool, streamed: bool) -> list[str]:
+def _heard(world: World, call: Any, *, awaited: bool, streamed: bool) -> list[str]:
     """The events of a call in a few words."""
     told: list[str] = []
     with il.on_event(lambda event: told.append(_line(event))), suppress(il.Error):
-        ask(world, job, awaited=awaited, streamed=streamed)
+        ask(world, call, awaited=awaited, streamed=streamed)
     return told
 
 
@@ -96,7 +96,7 @@ def _line(event: Any) -> str:
 def test_observers_hear_the_whole_story(awaited: bool) -> None:
     """Every try, every pause, every bench, and who answered in the end; then who was passed over."""
     world = World().on(A, refusal(529)).on(B, refusal(401)).on(C, chat())
-    assert _heard(world, world.job(A, B, C), awaited=awaited, streamed=False) == [
+    assert _heard(world, world.call_to(A, B, C), awaited=awaited, streamed=False) == [
         "CallStarted",
         "AttemptStarted model=a/one number=1",
         "AttemptFailed model=a/one number=1 error=OverloadedError",
@@ -111,7 +111,7 @@ def test_observers_hear_the_whole_story(awaited: bool) -> None:
         "CallFinished model=c/three",
     ]
     why = "circuit breaker open for another 5 s: it failed several times in a row, last OverloadedError 529"
-    assert _heard(world, world.job(A, C), awaited=awaited, streamed=False)[1:3] == [
+    assert _heard(world, world.call_to(A, C), awaited=awaited, streamed=False)[1:3] == [
         f"TargetSkipped model=a/one reason={why}",
         "AttemptStarted model=c/three number=1",
     ]
@@ -120,7 +120,7 @@ def test_observers_hear_the_whole_story(awaited: bool) -> None:
 def test_observers_hear_of_a_stream_that_goes_on_elsewhere(awaited: bool) -> None:
     """Its first content is that of the target that was handed over."""
     world = World().on(A, Body()).on(B, Body(*chunks("B")))
-    assert _heard(world, world.job(A, B, retries=0), awaited=awaited, streamed=True) == [
+    assert _heard(world, world.call_to(A, B, retries=0), awaited=awaited, streamed=True) == [
         "CallStarted",
         "AttemptStarted model=a/one number=1",
         "AttemptFailed model=a/one number=1 error=IncompleteStreamError",
@@ -144,7 +144,7 @@ def test_whatever_interrupts_a_call_leaves_nothing_open(
     """At every place where a call waits: the exchange is closed, the limit is left, the probe is given back."""
     world = World().on(A, refusal(503), Body(*chunks("x")) if streamed else chat())
     world.limits.set(A, Allowance(concurrency=1))
-    job = world.job(A, retries=3)
+    call = world.call_to(A, retries=3)
 
     def interrupt(*_: object) -> Any:
         raise _Interrupted
@@ -157,12 +157,12 @@ def test_whatever_interrupts_a_call_leaves_nothing_open(
         case "sleep":
             monkeypatch.setattr(world, "wait", interrupt)
         case "consult":
-            job = replace(job, health=_Interrupting(world.health))
+            call = replace(call, health=_Interrupting(world.health))
         case _:
             monkeypatch.setattr(world.limits, "enter", interrupt)
             monkeypatch.setattr(world.limits, "enter_async", interrupt)
     with pytest.raises(_Interrupted):
-        ask(world, job, awaited=awaited, streamed=streamed)
+        ask(world, call, awaited=awaited, streamed=streamed)
     assert world.open_replies == 0
     assert world.limits.would_wait(A) is False
     if where in ("open", "read"):
@@ -196,7 +196,7 @@ def test_a_probe_that_is_interrupted_gives_its_place_back(awaited: bool) -> None
 
     world.on(A, interrupt)
     with pytest.raises(_Interrupted):
-        world.call(world.job(A, B), awaited=awaited)
+        world.call(world.call_to(A, B), awaited=awaited)
     assert world.health.snapshot()[A].state == "half_open"
 
 
@@ -206,8 +206,8 @@ def test_a_probe_that_is_interrupted_gives_its_place_back(awaited: bool) -> None
 def test_a_typed_answer_is_asked_for_again(awaited: bool) -> None:
     """The same way: what may pass is tried again, then the answer is read."""
     world = World().on(A, refusal(503), chat('{"city": "Oslo"}'))
-    job = world.job(A)
-    steps = answered(replace(job, typed=True, request=asking(job.request, dict[str, str])), dict[str, str])
+    call = world.call_to(A)
+    steps = answered(replace(call, typed=True, request=asking(call.request, dict[str, str])), dict[str, str])
     reply = world.run(steps, awaited=awaited)
     assert reply.output == {"city": "Oslo"}
     assert told(reply.attempts) == [(A, "failed"), (A, "served")]

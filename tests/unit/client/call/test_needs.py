@@ -34,14 +34,14 @@ def streamed(request: pytest.FixtureRequest) -> bool:
 
 def _picture(world: World, *specs: str, **options: Any) -> Any:
     """A call with a picture, whose first target is known to take none."""
-    job = world.job(*specs, **options)
-    request = replace(job.request, messages=(il.user("?", il.image(PNG)),))
-    first, *others = job.lanes
+    call = world.call_to(*specs, **options)
+    request = replace(call.request, messages=(il.user("?", il.image(PNG)),))
+    first, *others = call.targets
     facts = replace(first.endpoint.target.facts, images=False)
     target = replace(first.endpoint.target, facts=facts)
     said = Capabilities(images=False, origins={"images": "LLM_A"})
     first = replace(first, endpoint=replace(first.endpoint, target=target, capabilities=said))
-    return replace(job, request=request, lanes=(first, *others))
+    return replace(call, request=request, targets=(first, *others))
 
 
 def test_cap_01_what_is_known_not_to_be_taken_is_passed_over(awaited: bool, streamed: bool) -> None:
@@ -57,10 +57,12 @@ def test_cap_01_what_is_known_not_to_be_taken_is_passed_over(awaited: bool, stre
 def test_where_nobody_takes_it_one_error_names_each_and_what_it_lacks() -> None:
     """Every target with its reason, and a refused entry for each."""
     world = World()
-    job = _picture(world, A, B)
-    job = replace(job, lanes=(job.lanes[0], replace(job.lanes[0], endpoint=replace(job.lanes[0].endpoint, spec=B))))
+    call = _picture(world, A, B)
+    call = replace(
+        call, targets=(call.targets[0], replace(call.targets[0], endpoint=replace(call.targets[0].endpoint, spec=B)))
+    )
     with pytest.raises(il.UnsupportedError) as caught:
-        ask(world, job, awaited=False, streamed=False)
+        ask(world, call, awaited=False, streamed=False)
     assert caught.value.message == (
         "no target of the chain takes the request: a/one does not take images (LLM_A); "
         "b/two does not take images (LLM_A)"
@@ -83,17 +85,17 @@ def test_what_may_be_let_go_keeps_no_target_away() -> None:
 def test_cap_01_a_refusal_that_says_so_advances_and_is_kept(awaited: bool, streamed: bool) -> None:
     """The 400 goes on to the next target; later calls with tools pass the first one over, others do not."""
     world = World().on(A, NO_TOOLS).on(B, good(streamed=streamed))
-    reply = ask(world, world.job(A, B, tools=[TOOL]), awaited=awaited, streamed=streamed)
+    reply = ask(world, world.call_to(A, B, tools=[TOOL]), awaited=awaited, streamed=streamed)
     assert told(reply.attempts) == [(A, "failed"), (B, "served")]
     assert world.health.snapshot() == {A: TargetHealth("open", lacks=("tools",), identity=placeholder(A).identity())}
-    reply = ask(world, world.job(A, B, tools=[TOOL]), awaited=awaited, streamed=streamed)
+    reply = ask(world, world.call_to(A, B, tools=[TOOL]), awaited=awaited, streamed=streamed)
     assert world.asked == [A, B, B]
     assert reply.attempts[0].error == "UnsupportedError: a/one does not take tools (the target refused it lately)"
     world.on(A, good(streamed=streamed))
-    ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    ask(world, world.call_to(A, B), awaited=awaited, streamed=streamed)
     assert world.asked == [A, B, B, A]
     world.now += LACK_S
-    ask(world, world.job(A, B, tools=[TOOL]), awaited=awaited, streamed=streamed)
+    ask(world, world.call_to(A, B, tools=[TOOL]), awaited=awaited, streamed=streamed)
     assert world.asked == [A, B, B, A, A]
 
 
@@ -101,13 +103,14 @@ def test_the_only_target_is_refused_with_its_own_words_and_then_with_ours() -> N
     """First the provider's 400; then an error that says what is known, before anything is sent."""
     world = World().on(A, NO_TOOLS)
     with pytest.raises(il.BadRequestError, match="does not support tools") as first:
-        ask(world, world.job(A, tools=[TOOL]), awaited=False, streamed=False)
+        ask(world, world.call_to(A, tools=[TOOL]), awaited=False, streamed=False)
     assert first.value.lacking == "tools"
     with pytest.raises(il.UnsupportedError, match="a/one does not take tools"):
-        ask(world, world.job(A, tools=[TOOL]), awaited=False, streamed=False)
+        ask(world, world.call_to(A, tools=[TOOL]), awaited=False, streamed=False)
     assert world.asked == [A]
     assert [change.code for change in ask(
-        world.on(A, good(streamed=False)), world.job(A, tools=[TOOL], allow={"tools"}), awaited=False, streamed=False
+        world.on(A, good(streamed=False)), world.call_to(A, tools=[TOOL], allow={"tools"}),
+        awaited=False, streamed=False,
     ).changes] == ["tools"]  # fmt: skip
 
 
@@ -115,7 +118,7 @@ def test_two_refusals_are_one_error_that_names_both() -> None:
     """Where the last target says so as well, nobody takes the request."""
     world = World().on(A, NO_TOOLS).on(B, refusal(404, 'No endpoints found that support tool use. Try disabling "x".'))
     with pytest.raises(il.UnsupportedError) as caught:
-        ask(world, world.job(A, B, tools=[TOOL]), awaited=False, streamed=False)
+        ask(world, world.call_to(A, B, tools=[TOOL]), awaited=False, streamed=False)
     assert caught.value.message == (
         "no target of the chain takes the request: a/one: registry.ollama.ai/library/gemma3:4b does not support tools; "
         'b/two: No endpoints found that support tool use. Try disabling "x".'
@@ -130,7 +133,7 @@ def test_a_sentence_that_only_holds_the_words_is_not_believed(message: str) -> N
     """What a client wrote may stand in an error; nothing is learned, and the chain stops as for any bad request."""
     world = World().on(A, refusal(400, message)).on(B, good(streamed=False))
     with pytest.raises(il.BadRequestError):
-        ask(world, world.job(A, B, tools=[TOOL]), awaited=False, streamed=False)
+        ask(world, world.call_to(A, B, tools=[TOOL]), awaited=False, streamed=False)
     assert world.health.snapshot() == {}
 
 
@@ -138,7 +141,7 @@ def test_a_refusal_of_what_the_request_does_not_have_is_not_kept() -> None:
     """A request without tools says nothing of tools."""
     world = World().on(A, NO_TOOLS).on(B, good(streamed=False))
     with pytest.raises(il.BadRequestError):
-        ask(world, world.job(A, B), awaited=False, streamed=False)
+        ask(world, world.call_to(A, B), awaited=False, streamed=False)
     assert world.health.snapshot() == {}
 
 
@@ -146,9 +149,9 @@ def test_a_500_that_says_so_counts_nothing_against_the_target() -> None:
     """llama.cpp refuses pictures with a 500: the chain goes on at once, and no failure is counted."""
     sentence = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
     world = World().on(A, refusal(500, sentence)).on(B, good(streamed=False))
-    job = world.job(A, B)
-    job = replace(job, request=replace(job.request, messages=(il.user("?", il.image(PNG)),)))
-    reply = ask(world, job, awaited=False, streamed=False)
+    call = world.call_to(A, B)
+    call = replace(call, request=replace(call.request, messages=(il.user("?", il.image(PNG)),)))
+    reply = ask(world, call, awaited=False, streamed=False)
     assert told(reply.attempts) == [(A, "failed"), (B, "served")]
     assert (world.slept, world.health.snapshot()) == (
         [],
@@ -167,22 +170,22 @@ def test_a_knob_that_was_refused_is_dropped_the_next_time() -> None:
 
 
 def _thinking(world: World) -> Any:
-    job = world.job(A, B)
-    return replace(job, request=replace(job.request, effort="high"))
+    call = world.call_to(A, B)
+    return replace(call, request=replace(call.request, effort="high"))
 
 
 @pytest.mark.parametrize("feature", ["n", "logprobs", "forced_choice"])
 def test_what_is_required_keeps_a_target_away_that_is_known_not_to_have_it(feature: Any) -> None:
     """`require` makes a need of a knob; what is unknown is asked."""
     world = World().on(B, good(streamed=False))
-    job = world.job(A, B, require={feature})
-    first, second = job.lanes
+    call = world.call_to(A, B, require={feature})
+    first, second = call.targets
     quirks = replace(
         first.endpoint.target.quirks, unsupported=frozenset({"n", "logprobs"}), tool_choice="ignored"
     )  # fmt: skip
     target = replace(first.endpoint.target, quirks=quirks)
     first = replace(first, endpoint=replace(first.endpoint, target=target))
-    reply = ask(world, replace(job, lanes=(first, second)), awaited=False, streamed=False)
+    reply = ask(world, replace(call, targets=(first, second)), awaited=False, streamed=False)
     assert world.asked == [B]
     assert told(reply.attempts) == [(A, "skipped"), (B, "served")]
     assert f"does not take {feature}" in (reply.attempts[0].error or "")
@@ -209,12 +212,12 @@ def test_a_typed_answer_as_a_tool_is_asked_for_in_words_after_a_refusal() -> Non
 
 def _typed(world: World) -> Any:
     """A typed call of a target that knows no schemas, so that the answer is asked for as a tool."""
-    job = world.job(A, B)
-    first, second = job.lanes
+    call = world.call_to(A, B)
+    first, second = call.targets
     facts = replace(first.endpoint.target.facts, output_schema=False)
     quirks = replace(first.endpoint.target.quirks, output_schema="none")
     target = replace(first.endpoint.target, facts=facts, quirks=quirks)
-    request = replace(job.request, output_schema={"type": "object", "properties": {"a": {"type": "string"}}})
-    settings = replace(job.settings, warns=False)
-    lanes = (replace(first, endpoint=replace(first.endpoint, target=target)), second)
-    return replace(job, request=request, lanes=lanes, typed=True, settings=settings)
+    request = replace(call.request, output_schema={"type": "object", "properties": {"a": {"type": "string"}}})
+    settings = replace(call.settings, warns=False)
+    targets = (replace(first, endpoint=replace(first.endpoint, target=target)), second)
+    return replace(call, request=request, targets=targets, typed=True, settings=settings)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 import interlingua as il
 from interlingua.client.aio.pump import AsyncPump
-from interlingua.client.call.core import Outcome, call, stream
+from interlingua.client.call.core import Outcome, call_steps, stream_steps
 from interlingua.client.call.pump import Pump
 from interlingua.client.options import Settings, settle
 from interlingua.transport.override import Override, overriding
@@ -25,7 +25,7 @@ from tests.support.waiting import until
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.values import Call
     from interlingua.wire.http import HttpReply, HttpRequest
 
 A, B, C = "a/one", "b/two", "c/three"
@@ -125,14 +125,14 @@ class _Blocking:
         """Nothing is kept."""
 
 
-def _job(*specs: str, **options: Any) -> Job:
-    job = World().job(*specs, **options)
+def _call(*specs: str, **options: Any) -> Call:
+    call = World().call_to(*specs, **options)
     settings = settle(Settings(), {"hedge_after_s": SOON_S, "retries": 0, **options})
-    return replace(job, settings=settings, clock=time.monotonic)
+    return replace(call, settings=settings, clock=time.monotonic)
 
 
-def _ask(job: Job, *, awaited: bool) -> il.Response[Any]:
-    return asyncio.run(AsyncPump(call(job)).run()) if awaited else Pump(call(job)).run()
+def _ask(call: Call, *, awaited: bool) -> il.Response[Any]:
+    return asyncio.run(AsyncPump(call_steps(call)).run()) if awaited else Pump(call_steps(call)).run()
 
 
 def _told(attempts: tuple[il.Attempt, ...]) -> list[tuple[str, str]]:
@@ -151,7 +151,7 @@ def test_a_second_target_is_asked_when_the_first_takes_long(awaited: bool) -> No
     targets = Targets(one=(NEVER_S, chat("A")), two=(0.0, chat("B")))
     began = time.monotonic()
     with targets.standing():
-        reply = _ask(_job(A, B), awaited=awaited)
+        reply = _ask(_call(A, B), awaited=awaited)
     assert time.monotonic() - began < NEVER_S / 2
     assert (reply.text, reply.model) == ("B", B)
     assert _told(reply.attempts) == [(A, "failed"), (B, "served")]
@@ -163,7 +163,7 @@ def test_nobody_else_is_asked_when_the_first_is_quick(awaited: bool) -> None:
     """The usual case: one target, one exchange."""
     targets = Targets(one=(0.0, chat("A")), two=(0.0, chat("B")))
     with targets.standing():
-        reply = _ask(_job(A, B, hedge_after_s=60.0), awaited=awaited)
+        reply = _ask(_call(A, B, hedge_after_s=60.0), awaited=awaited)
     assert (reply.text, _told(reply.attempts), targets.asked) == ("A", [(A, "served")], ["one"])
     assert targets.open_replies == 0
 
@@ -172,7 +172,7 @@ def test_the_first_may_win_all_the_same(awaited: bool) -> None:
     """Who was asked later is not preferred."""
     targets = Targets(one=("two asked", chat("A")), two=(NEVER_S, chat("B")))
     with targets.standing():
-        reply = _ask(_job(A, B), awaited=awaited)
+        reply = _ask(_call(A, B), awaited=awaited)
     assert (reply.text, targets.given_up) == ("A", ["two"])
     assert _told(reply.attempts) == [(B, "failed"), (A, "served")]
 
@@ -181,7 +181,7 @@ def test_a_quick_failure_is_followed_by_the_next_target(awaited: bool) -> None:
     """That is no race but a chain: every target is asked once."""
     targets = Targets(one=(0.0, refusal(401)), two=(0.0, chat("B")), three=(0.0, chat("C")))
     with targets.standing():
-        reply = _ask(_job(A, B, C, hedge_after_s=60.0), awaited=awaited)
+        reply = _ask(_call(A, B, C, hedge_after_s=60.0), awaited=awaited)
     assert (reply.text, targets.asked) == ("B", ["one", "two"])
 
 
@@ -189,7 +189,7 @@ def test_when_both_fail_the_third_is_asked(awaited: bool) -> None:
     """A race that nobody wins is two failed tries."""
     targets = Targets(one=("two over", refusal(401)), two=(0.0, refusal(404)), three=(0.0, chat("C")))
     with targets.standing():
-        reply = _ask(_job(A, B, C), awaited=awaited)
+        reply = _ask(_call(A, B, C), awaited=awaited)
     assert targets.asked == ["one", "two", "three"]
     assert _told(reply.attempts) == [(B, "failed"), (A, "failed"), (C, "served")]
     assert targets.open_replies == 0
@@ -199,17 +199,17 @@ def test_a_fault_of_the_request_ends_the_race(awaited: bool) -> None:
     """The other target would say the same; it is not waited for."""
     targets = Targets(one=(NEVER_S, chat("A")), two=(0.0, refusal(400)))
     with targets.standing(), pytest.raises(il.BadRequestError):
-        _ask(_job(A, B), awaited=awaited)
+        _ask(_call(A, B), awaited=awaited)
     assert (targets.given_up, targets.open_replies) == (["one"], 0)
 
 
 def test_rtr_10_what_must_not_run_twice_is_not_hedged(awaited: bool) -> None:
     """A committed request is waited for, however long it takes."""
     targets = Targets(one=(0.1, chat("A")), two=(0.0, chat("B")))
-    job = _job(A, B)
-    job = replace(job, request=il.Request(messages=job.request.messages, store=True))
+    call = _call(A, B)
+    call = replace(call, request=il.Request(messages=call.request.messages, store=True))
     with targets.standing():
-        assert _ask(job, awaited=awaited).text == "A"
+        assert _ask(call, awaited=awaited).text == "A"
     assert targets.asked == ["one"]
 
 
@@ -218,7 +218,7 @@ def test_the_stream_that_begins_first_is_read_to_its_end(awaited: bool) -> None:
     targets = Targets(one=(NEVER_S, chunks("A")), two=(0.0, chunks("Hello ", "you")))
     outcome = Outcome()
     with targets.standing():
-        steps = stream(_job(A, B), outcome)
+        steps = stream_steps(_call(A, B), outcome)
         if awaited:
             asyncio.run(AsyncPump(steps).run())
         else:
@@ -233,7 +233,7 @@ def test_a_stream_that_won_can_be_left(awaited: bool) -> None:
     targets = Targets(one=(NEVER_S, chunks("A")), two=(0.0, chunks("Hello ", "you")))
 
     async def left() -> None:
-        pump = AsyncPump(stream(_job(A, B), Outcome()))
+        pump = AsyncPump(stream_steps(_call(A, B), Outcome()))
         await pump.pull()
         await pump.close()
 
@@ -241,7 +241,7 @@ def test_a_stream_that_won_can_be_left(awaited: bool) -> None:
         if awaited:
             asyncio.run(left())
         else:
-            pump = Pump(stream(_job(A, B), Outcome()))
+            pump = Pump(stream_steps(_call(A, B), Outcome()))
             pump.pull()
             pump.close()
     assert targets.open_replies == 0
@@ -252,7 +252,7 @@ def test_who_is_cancelled_cancels_both() -> None:
     targets = Targets(one=(NEVER_S, chat("A")), two=(NEVER_S, chat("B")))
 
     async def cancelled() -> None:
-        task = asyncio.ensure_future(AsyncPump(call(_job(A, B))).run())
+        task = asyncio.ensure_future(AsyncPump(call_steps(_call(A, B))).run())
         while len(targets.asked) < 2:  # noqa: ASYNC110 - what is waited for is another's list
             await asyncio.sleep(0.005)
         task.cancel()
@@ -278,6 +278,6 @@ def test_an_interrupt_cancels_both(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Future, "result", interrupted)
     with targets.standing(), pytest.raises(KeyboardInterrupt):
-        _ask(_job(A, B), awaited=False)
+        _ask(_call(A, B), awaited=False)
     assert sorted(targets.given_up) == ["one", "two"]
     assert targets.open_replies == 0

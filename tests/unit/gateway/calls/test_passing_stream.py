@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import interlingua as il
-from interlingua.client.call.job import Lane
+from interlingua.client.call.values import CallTarget
 from interlingua.dialects._contract import DecodeContext, Encoded, ServerContext
 from interlingua.dialects.table import get_dialect, stream_type
 from interlingua.gateway.asgi import GatewayApp
@@ -163,8 +163,8 @@ TEXT_FRAMES = {"openai-chat": 0, "openai-responses": 3, "anthropic": 2, "google"
 def test_pass_01_a_long_stream_goes_on_behind_what_was_passed(dialect: str) -> None:
     """3,000 pieces of text go out as they came; one with half a surrogate is encoded behind them, in the same block."""
     frames, place = STREAMS[dialect]["normal text"], TEXT_FRAMES[dialect]
-    lane = Lane(Registry({}).resolve(MODELS[dialect], client=dialect)[0], get_dialect(dialect))
-    stream = PassedStream(lane, Encoded(path="", body=b"{}"), (), lane.dialect.stream_decoder(DecodeContext()))
+    target = CallTarget(Registry({}).resolve(MODELS[dialect], client=dialect)[0], get_dialect(dialect))
+    stream = PassedStream(target, Encoded(path="", body=b"{}"), (), target.dialect.stream_decoder(DecodeContext()))
     before = [*frames[:place], *[frames[place]] * 3_000]
     for frame in before:
         stream.fed(frame)
@@ -172,7 +172,7 @@ def test_pass_01_a_long_stream_goes_on_behind_what_was_passed(dialect: str) -> N
     stream.fed(frames[place].replace(b"Hello", b"Bye \\ud83d"))
     stream.fed(frames[place])
     rest = stream.take_bytes(lambda: ServerContext(source=dialect))
-    events = lane.dialect.stream_decoder(DecodeContext()).feed(passed + rest)
+    events = target.dialect.stream_decoder(DecodeContext()).feed(passed + rest)
     assert passed == b"".join(before)
     assert stream.is_encoded
     assert [event.index for event in events if isinstance(event, il.BlockStart)] == [0]
@@ -221,8 +221,10 @@ def test_joined_events_say_the_same_in_fewer() -> None:
 
 def test_frames_that_wait_are_bounded() -> None:
     """An upstream that says nothing but counts, for ever, is not kept for ever: those frames are left out."""
-    lane = Lane(Registry({}).resolve(MODELS["openai-chat"], client="openai-chat")[0], get_dialect("openai-chat"))
-    stream = PassedStream(lane, Encoded(path="", body=b"{}"), (), lane.dialect.stream_decoder(DecodeContext()))
+    target = CallTarget(
+        Registry({}).resolve(MODELS["openai-chat"], client="openai-chat")[0], get_dialect("openai-chat")
+    )
+    stream = PassedStream(target, Encoded(path="", body=b"{}"), (), target.dialect.stream_decoder(DecodeContext()))
     text, padding = _chunk({"role": "assistant", "content": "A"}), {"obfuscation": "x" * 100_000}
     stream.fed(text)
     for _ in range(90):

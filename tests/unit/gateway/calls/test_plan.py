@@ -2,7 +2,7 @@
 
 import msgspec
 
-from interlingua.gateway.calls.exchange import job_of, read
+from interlingua.gateway.calls.exchange import call_of, read
 from interlingua.gateway.calls.plan import UNREAD
 from tests.support.gateway import asking, gateway
 
@@ -22,19 +22,19 @@ def test_a_plan_ends_with_what_it_was_made_of() -> None:
     first = made.plans.plan("smart", "anthropic", tools=False)
     made.registry.register_alias("smart", "anthropic/claude-haiku-4-5")
     second = made.plans.plan("smart", "anthropic", tools=False)
-    assert [lane.endpoint.model for lane in second.lanes] == ["claude-haiku-4-5"]
+    assert [target.endpoint.model for target in second.targets] == ["claude-haiku-4-5"]
     made.set_up(msgspec.structs.replace(made.settings, strict=True))
     third = made.plans.plan("smart", "anthropic", tools=False)
-    assert (first.job.settings.strict, second.job.settings.strict, third.job.settings.strict) == (False, False, True)
+    assert (first.call.settings.strict, second.call.settings.strict, third.call.settings.strict) == (False, False, True)
 
 
-async def test_a_request_that_goes_out_as_it_came_has_the_job_of_its_plan() -> None:
+async def test_a_request_that_goes_out_as_it_came_has_the_call_of_its_plan() -> None:
     """The very same object, unless something of the request bears on it."""
     made = gateway(aliases={"smart": "anthropic/claude-opus-4-5"})
     plan = made.plans.plan("smart", "anthropic", tools=False)
     asked = read(made, asking("anthropic", "smart"), "anthropic")
-    assert await job_of(asked) is plan.job
-    assert plan.job.request is UNREAD
+    assert await call_of(asked) is plan.call
+    assert plan.call.request is UNREAD
     strict = read(made, asking("anthropic", "smart", headers={"x-interlingua-strict": "1"}), "anthropic")
-    job = await job_of(strict)
-    assert (job.settings.strict, plan.job.settings.strict) == (True, False)
+    call = await call_of(strict)
+    assert (call.settings.strict, plan.call.settings.strict) == (True, False)

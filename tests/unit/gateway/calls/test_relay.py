@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import interlingua as il
-from interlingua.client.call.job import Lane
+from interlingua.client.call.values import CallTarget
 from interlingua.dialects._contract import DecodeContext, Encoded, ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.gateway.calls.passing_stream import PassedStream
@@ -238,9 +238,9 @@ async def test_a_relayed_answer_is_json_whatever_its_server_calls_it(dialect: st
 @pytest.mark.parametrize("cut", [64, 1_000, 70_001])
 def test_a_frame_of_many_pieces_is_copied_once(cut: int, ending: bytes) -> None:
     """A large event comes as it was sent, wherever it is cut and however it ends; so does what follows."""
-    lane = _lane("openai-chat")
+    target = _target("openai-chat")
     encoded = Encoded(path="/chat/completions", body=b"{}")
-    stream = PassedStream(lane, encoded, (), lane.dialect.stream_decoder(DecodeContext()))
+    stream = PassedStream(target, encoded, (), target.dialect.stream_decoder(DecodeContext()))
     form = (
         b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m",'
         b'"choices":[{"index":0,"delta":{"content":"%b"}}]}'
@@ -313,5 +313,5 @@ async def test_out_07_numbers_go_on_when_a_relayed_stream_breaks(after: int) -> 
         assert b"response.failed" in data
 
 
-def _lane(dialect: str) -> Lane:
-    return Lane(Registry({}).resolve(MODELS[dialect], client=dialect)[0], get_dialect(dialect))
+def _target(dialect: str) -> CallTarget:
+    return CallTarget(Registry({}).resolve(MODELS[dialect], client=dialect)[0], get_dialect(dialect))

@@ -14,7 +14,7 @@ from interlingua.gateway.keys.budget import (
     LEASE_S,
     SINGLE,
     Account,
-    Call,
+    MeteredCall,
     Refusal,
     Tally,
     Used,
@@ -32,12 +32,12 @@ MONTH = read_budget("1000 tokens/month")
 TOTAL = read_budget("1000 tokens")
 
 
-def call(name: str = "a", at_s: float = NOON, tokens: int = 0, nano_usd: int = 0, holder: str = "h") -> Call:
+def call(name: str = "a", at_s: float = NOON, tokens: int = 0, nano_usd: int = 0, holder: str = "h") -> MeteredCall:
     """A call."""
-    return Call(name, holder, at_s, tokens, nano_usd)
+    return MeteredCall(name, holder, at_s, tokens, nano_usd)
 
 
-def enter(account: Account, terms: Terms, one: Call) -> Account | Refusal:
+def enter(account: Account, terms: Terms, one: MeteredCall) -> Account | Refusal:
     """The account with a reservation, or why it has none."""
     tally = Tally(account)
     refusal = tally.refusal(terms, one)
@@ -46,21 +46,21 @@ def enter(account: Account, terms: Terms, one: Call) -> Account | Refusal:
     return refusal or tally.value()
 
 
-def leave(account: Account, one: Call, used: Used, now_s: float) -> Account:
+def leave(account: Account, one: MeteredCall, used: Used, now_s: float) -> Account:
     """The account with the use of a call in the place of its reservation."""
     tally = Tally(account)
     tally.leave(one, used, now_s)
     return tally.value()
 
 
-def entered(account: Account, terms: Terms, one: Call) -> Account:
+def entered(account: Account, terms: Terms, one: MeteredCall) -> Account:
     """The account with a reservation."""
     outcome = enter(account, terms, one)
     assert isinstance(outcome, Account), outcome
     return outcome
 
 
-def refused(account: Account, terms: Terms, one: Call) -> Refusal:
+def refused(account: Account, terms: Terms, one: MeteredCall) -> Refusal:
     """Why a call does not enter."""
     outcome = enter(account, terms, one)
     assert isinstance(outcome, Refusal), outcome

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from interlingua.gateway.keys.batches import Batches, Outcome, Waiting
-from interlingua.gateway.keys.budget import Call
+from interlingua.gateway.keys.budget import MeteredCall
 from interlingua.gateway.keys.operations import Enter
 
 
@@ -19,10 +19,10 @@ async def test_who_comes_a_round_later_shares_the_batch() -> None:
         return [None] * len(waiting)
 
     group = Batches(write)
-    first = group.add(Enter(Call("a", "h", 0.0), ()))
+    first = group.add(Enter(MeteredCall("a", "h", 0.0), ()))
     await asyncio.sleep(0)
-    second = group.add(Enter(Call("b", "h", 0.0), ()))
+    second = group.add(Enter(MeteredCall("b", "h", 0.0), ()))
     await asyncio.gather(first, second)
-    await group.add(Enter(Call("c", "h", 0.0), ()))
+    await group.add(Enter(MeteredCall("c", "h", 0.0), ()))
     await group.settle()
     assert batches == [["a", "b"], ["c"]]

@@ -20,7 +20,7 @@ import pytest
 from interlingua.errors import ConfigError, InternalServerError
 from interlingua.gateway.keys import ledger
 from interlingua.gateway.keys.accounts import MAX_COUNT, Row
-from interlingua.gateway.keys.budget import Account, Call, Refusal, Used, used_of
+from interlingua.gateway.keys.budget import Account, MeteredCall, Refusal, Used, used_of
 from interlingua.gateway.keys.database import KeyDatabase
 from interlingua.gateway.keys.file import checksum_of, commits_file
 from interlingua.gateway.keys.file_accounts import FileAccounts
@@ -39,7 +39,7 @@ KILLED = """
 import asyncio, sys
 from pathlib import Path
 from interlingua.gateway.keys.accounts import Row
-from interlingua.gateway.keys.budget import Call, Used
+from interlingua.gateway.keys.budget import MeteredCall, Used
 from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.file_accounts import FileAccounts
 from interlingua.gateway.keys.holders import holder_here
@@ -52,7 +52,7 @@ async def main():
     accounts = FileAccounts(Path(sys.argv[1]), now=lambda: 1_795_348_800.0, holder=holder)
     async def client(name):
         for number in range(1_000_000):
-            call = Call(f"{name}.{number}", holder, 1_795_348_800.0, 10, 0)
+            call = MeteredCall(f"{name}.{number}", holder, 1_795_348_800.0, 10, 0)
             assert await accounts.enter(Enter(call, terms)) is None
             row = Row(key="a", day="2026-11-22", model="m", requests=1, input_tokens=7)
             await accounts.leave(Leave(call, ("key:a",), Used(7), 1_795_348_800.0), row)
@@ -64,9 +64,9 @@ asyncio.run(main())
 """
 
 
-def call(name: str, tokens: int = 0, holder: str = "h") -> Call:
+def call(name: str, tokens: int = 0, holder: str = "h") -> MeteredCall:
     """A call."""
-    return Call(name, holder, NOW, tokens, 0)
+    return MeteredCall(name, holder, NOW, tokens, 0)
 
 
 def opened(path: Path, holder: str = "here:1:x") -> FileAccounts:

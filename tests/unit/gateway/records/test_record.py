@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from interlingua.gateway.asgi import GatewayApp
-from interlingua.gateway.calls.streams import Course
+from interlingua.gateway.calls.streams import InFlightStream
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
@@ -171,7 +171,7 @@ async def test_a_client_that_leaves_after_the_end_has_the_whole_answer(monkeypat
         settling.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Course, "keep", keep)
+    monkeypatch.setattr(InFlightStream, "keep", keep)
     made, records = listened()
     told = bytearray()
 

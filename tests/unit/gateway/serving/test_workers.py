@@ -27,7 +27,7 @@ def _supervised(bad: Path, told: list[str]) -> tuple[Supervisor, socket.socket]:
     return Supervisor(command, listener, 2, notice_s=0, stop_s=5, tell=told.append), listener
 
 
-def test_a_hangup_ends_nobody_who_cannot_hear_it_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sighup_ends_nobody_who_cannot_hear_it_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker begins with it held back, and the supervisor hears it."""
     monkeypatch.setattr(workers, "LOOK_S", 0.005)
     held, told = tmp_path / "held", list[str]()
@@ -55,26 +55,26 @@ def test_a_hangup_ends_nobody_who_cannot_hear_it_yet(tmp_path: Path, monkeypatch
 
 _EARLY = """
 import os, signal
-from interlingua.gateway.serving.hangup import holding_hangup
-from interlingua.gateway.serving.serve import hearing_hangup
+from interlingua.gateway.serving.sighup import holding_sighup
+from interlingua.gateway.serving.serve import hearing_sighup
 
 class Noting:
     def ask(self):
         print("asked")
 
-with holding_hangup():
+with holding_sighup():
     os.kill(os.getpid(), signal.SIGHUP)
     print("held")
-    with hearing_hangup(Noting()):
+    with hearing_sighup(Noting()):
         print("heard")
         os.kill(os.getpid(), signal.SIGHUP)
-    with hearing_hangup(None):
+    with hearing_sighup(None):
         os.kill(os.getpid(), signal.SIGHUP)
 print(signal.pthread_sigmask(signal.SIG_BLOCK, []))
 """
 
 
-def test_a_hangup_that_comes_early_is_heard_later() -> None:
+def test_a_sighup_that_comes_early_is_heard_later() -> None:
     """Once somebody listens; the process goes on. It has one thread alone: any other one would take the signal."""
     done = subprocess.run([sys.executable, "-c", _EARLY], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -8,8 +8,8 @@ from hashlib import sha256
 import pytest
 
 from interlingua.gateway.state import turns as module
+from interlingua.gateway.state.reasoning_store import memory_reasoning_store
 from interlingua.gateway.state.turns import Prefix
-from interlingua.gateway.state.vault import memory_vault
 from interlingua.types.content import (
     BrokenToolCall,
     DocumentPart,
@@ -37,15 +37,17 @@ async def test_a_request_is_digested_once(monkeypatch: pytest.MonkeyPatch) -> No
         return sha256(data)
 
     monkeypatch.setattr(module, "sha256", counted)
-    vault = memory_vault(lambda: 0.0)
+    reasoning_store = memory_reasoning_store(lambda: 0.0)
     hello = Message("assistant", (TextPart("Hello."),))
     picture, paper = ImagePart(b"i" * 5_000, "image/png"), DocumentPart(b"d" * 7_000, "application/pdf")
     first = Request(messages=(user("Hi"),))
-    await vault.remember("", await vault.restore("", first), Response(parts=(ThinkingPart("Hm."),)), {})
+    await reasoning_store.remember(
+        "", await reasoning_store.restore("", first), Response(parts=(ThinkingPart("Hm."),)), {}
+    )
     lengths.clear()
     asked = Request(messages=(user("Hi", picture), hello, user("x" * 900, paper), hello, user("And now?")))
-    restored = await vault.restore("", asked)
-    await vault.remember("", restored, Response(parts=(ThinkingPart("Hm."), TextPart("So."))), {})
+    restored = await reasoning_store.restore("", asked)
+    await reasoning_store.remember("", restored, Response(parts=(ThinkingPart("Hm."), TextPart("So."))), {})
     assert sorted(lengths)[-2:] == [5_000, 7_000]
     assert len(lengths) == 2 + 2 + 1 + 2 + 1
     assert sum(lengths) < 12_000 + 2 * 900 + 600

@@ -1,4 +1,4 @@
-"""Vault, stored responses and accounts in a shared store: shared, apart by owner, bounded, and without it."""
+"""ReasoningStore, stored responses and accounts in a shared store: shared, apart by owner, bounded, and without it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ import pytest
 from interlingua.errors import InternalServerError
 from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.keys.accounts import Row
-from interlingua.gateway.keys.budget import Account, Call, Refusal, Used
+from interlingua.gateway.keys.budget import Account, MeteredCall, Refusal, Used
 from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import Budget, Terms
 from interlingua.gateway.state.presence import GONE_S, Presence
-from interlingua.gateway.state.shared import MAX_TRIES, SharedAccounts, SharedStore, shared_responses, shared_vault
+from interlingua.gateway.state.shared import (
+    MAX_TRIES,
+    SharedAccounts,
+    SharedStore,
+    shared_reasoning_store,
+    shared_responses,
+)
 from interlingua.gateway.state.store import Entry
 from interlingua.gateway.state.stored import KeptAnswer, Prepared
 from interlingua.gateway.state.turns import Prefix
@@ -151,7 +157,7 @@ def test_what_another_version_wrote_is_not_there(server: SharedServer) -> None:
     async def work() -> None:
         clock = Clock()
         link = open_link(server.url, clock=clock)
-        store = SharedStore(link, "vault", write=str.encode, read=bytes.decode, clock=clock)
+        store = SharedStore(link, "reasoning store", write=str.encode, read=bytes.decode, clock=clock)
         call = ToolCall(id="call_il1", name="f", arguments_json="{}")
         request = Request(messages=(Message(role="user"), Message(role="assistant", parts=(call,))))
         key = Prefix(request).turns[0].key
@@ -159,7 +165,7 @@ def test_what_another_version_wrote_is_not_there(server: SharedServer) -> None:
         for name, value in (("call_il1", before), (key, '{"other": 1}')):
             for kind in ("call", "turn", "call 2", "turn 2"):
                 await store.put([Entry(("me", kind, name), value, len(value))])
-        assert (await shared_vault(link, clock).restore("me", request)).request is request
+        assert (await shared_reasoning_store(link, clock).restore("me", request)).request is request
 
     _run(work())
 
@@ -169,7 +175,7 @@ def test_a_turn_is_restored_by_another_gateway(server: SharedServer) -> None:
 
     async def work() -> None:
         clock = Clock()
-        first, second = [shared_vault(open_link(server.url, clock=clock), clock) for _ in range(2)]
+        first, second = [shared_reasoning_store(open_link(server.url, clock=clock), clock) for _ in range(2)]
         calls = tuple([ToolCall(id=f"call_il{n}", name="f", arguments_json=f'{{"n": {n}}}') for n in (1, 2)])
         parts: tuple[Part, ...] = (ThinkingPart(text="hm"), TextPart(text="so"), *calls)
         question = Message(role="user", parts=(TextPart(text="Hi"),))
@@ -210,7 +216,7 @@ def test_an_answer_is_gone_on_from_at_another_gateway(server: SharedServer) -> N
 
 
 def _enter(number: int, terms: Terms, *, at_s: float = 1_000.0, tokens: int = 10) -> Enter:
-    return Enter(Call(f"call-{number}", "here", at_s, tokens), (("key:k", terms),))
+    return Enter(MeteredCall(f"call-{number}", "here", at_s, tokens), (("key:k", terms),))
 
 
 def _leave(entered: Enter, used: int, *, at_s: float = 1_001.0) -> Leave:
@@ -437,7 +443,7 @@ def test_what_a_dead_gateway_had_reserved_is_charged_and_stands_in_nobodys_way(s
     async def work() -> None:
         clock = Clock()
         accounts = SharedAccounts(open_link(server.url, clock=clock), gone=lambda: gone)
-        held = Enter(Call("call-1", "dead", 1_000.0, 60), (("key:k", terms),))
+        held = Enter(MeteredCall("call-1", "dead", 1_000.0, 60), (("key:k", terms),))
         assert await accounts.enter(held) is None
         refusal = await accounts.enter(_enter(2, terms))
         assert isinstance(refusal, Refusal)

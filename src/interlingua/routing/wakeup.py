@@ -1,18 +1,18 @@
-"""A bell that wakes one task, rung from any thread."""
+"""A wakeup that wakes one task, rung from any thread."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
 
-__all__ = ["Bell"]
+__all__ = ["Wakeup"]
 
 
-class Bell:
+class Wakeup:
     """Wakes the task that waits for it; a ring that comes early is not lost."""
 
     def __init__(self) -> None:
-        """A bell of the running event loop."""
+        """A wakeup of the running event loop."""
         self._loop = asyncio.get_running_loop()
         self._rung = asyncio.Event()
 

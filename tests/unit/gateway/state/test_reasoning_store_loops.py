@@ -89,7 +89,7 @@ def test_two_tenants_never_see_each_others_seals(client: str) -> None:
     assert provider.given[0][0] not in provider.sent_back(4)
 
 
-def test_a_vault_that_lost_everything_falls_back_to_the_documented_filler() -> None:
+def test_a_reasoning_store_that_lost_everything_falls_back_to_the_documented_filler() -> None:
     """A miss is normal: Gemini gets the value that it documents for that, and the client reads it in the header."""
     provider = Provider("google")
     with provider.standing():

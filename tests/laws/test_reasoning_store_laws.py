@@ -1,4 +1,4 @@
-"""The vault, whatever a model says and however a client shows it again."""
+"""The reasoning store, whatever a model says and however a client shows it again."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects.table import get_dialect
+from interlingua.gateway.state.reasoning_store import memory_reasoning_store
 from interlingua.gateway.state.turns import is_worth_keeping
-from interlingua.gateway.state.vault import memory_vault
 from interlingua.types.change import Changes
 from interlingua.types.content import Part, Sealed, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message, user
@@ -85,15 +85,15 @@ def test_every_turn_comes_back_as_it_was(spoken: list[Any], ids: bool, provider_
     """Same parts in the same order, each call under the provider's id where it gave one, results with their calls."""
     turns = [(*_turn(one, number), TextPart(f"This was turn {number}.")) for number, one in enumerate(spoken)]
     messages = _conversation(turns, ids=ids)
-    vault = memory_vault(lambda: 0.0)
+    reasoning_store = memory_reasoning_store(lambda: 0.0)
 
     async def loop() -> Request:
         for number, parts in enumerate(turns):
             calls = [part.id for part in parts if isinstance(part, ToolCall)]
             given_ids = {own: f"fc-{own[-22:]}" for own in calls} if provider_ids else {}
             asked = Request(messages=messages[: 1 + 2 * number])
-            await remembered(vault, "", asked, Response(parts=parts), given_ids)
-        return (await vault.restore("", Request(messages=messages))).request
+            await remembered(reasoning_store, "", asked, Response(parts=parts), given_ids)
+        return (await reasoning_store.restore("", Request(messages=messages))).request
 
     result = asyncio.run(loop()).messages
     assert [message.role for message in result] == [message.role for message in messages]
@@ -117,10 +117,10 @@ def _bare(part: Part) -> Part:
 def test_a_turn_that_says_something_else_is_not_taken_for_it(one: list[Any], other: list[Any]) -> None:
     """A client without ids gets back what it shows, or what says the same."""
     kept, shown = _turn(one, 1), _shown(_turn(other, 2), ids=False)
-    vault = memory_vault(lambda: 0.0)
+    reasoning_store = memory_reasoning_store(lambda: 0.0)
     request = Request(messages=(user("Go"), Message("assistant", shown), user("And?")))
-    asyncio.run(remembered(vault, "", Request(messages=(user("Go"),)), Response(parts=kept), {}))
-    message = asyncio.run(vault.restore("", request)).request.messages[1]
+    asyncio.run(remembered(reasoning_store, "", Request(messages=(user("Go"),)), Response(parts=kept), {}))
+    message = asyncio.run(reasoning_store.restore("", request)).request.messages[1]
     assert message.text.strip() == "".join([part.text for part in shown if isinstance(part, TextPart)]).strip()
     assert [(call.name, call.arguments) for call in message.tool_calls] == [
         (part.name, part.arguments) for part in shown if isinstance(part, ToolCall)
@@ -147,16 +147,16 @@ def test_a_conversation_that_goes_on_is_restored_alike(spoken: list[Any], name: 
     """Restored and written again with each further turn, it begins with the bytes that were sent before."""
     turns = [(*_turn(one, number), TextPart(f"This was turn {number}.")) for number, one in enumerate(spoken)]
     messages = (user(f"Go on with {name}, please. " * 8), *_conversation(turns, ids=True)[1:])
-    vault = memory_vault(lambda: 0.0)
+    reasoning_store = memory_reasoning_store(lambda: 0.0)
     before = written = b""
     for number, parts in enumerate(turns):
         ids = {part.id: f"fc-{part.id[-22:]}" for part in parts if isinstance(part, ToolCall)}
         asked = Request(messages=messages[: 1 + 2 * number])
-        asyncio.run(remembered(vault, "", asked, Response(parts=parts), ids))
+        asyncio.run(remembered(reasoning_store, "", asked, Response(parts=parts), ids))
         body = encode({"model": "m", "messages": [told for one in messages[: 3 + 2 * number] for told in _told(one)]})
         for _ in range(2):
             request = CHAT.decode_request(HttpRequest(url="/", body=body), DecodeOptions(history="mend")).request
-            written = CLAUDE.encode_request(asyncio.run(vault.restore("", request)).request, TARGET).body
+            written = CLAUDE.encode_request(asyncio.run(reasoning_store.restore("", request)).request, TARGET).body
         history = written[written.index(b'"messages":[') : written.rindex(b"]")]
         assert history.startswith(before)
         before = history

@@ -19,7 +19,7 @@ from interlingua.gateway.console.feed import Glance
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.records.record import Record
 from interlingua.gateway.records.summing import lasting, summed
-from interlingua.gateway.serving.siblings import Siblings
+from interlingua.gateway.serving.peers import Peers
 from interlingua.routing.health import Resume, Suspend, TargetHealth
 
 if TYPE_CHECKING:
@@ -83,41 +83,41 @@ def join(gateway: Gateway, room: Path) -> Generator[None]:
 
     Raises: ConfigError for a directory in which they cannot meet.
     """
-    siblings = Siblings(room)
-    siblings.answers |= {
-        "live": partial(_live, gateway.feed, siblings),
+    peers = Peers(room)
+    peers.answers |= {
+        "live": partial(_live, gateway.feed, peers),
         "one": partial(_one, gateway.feed),
         "health": _health,
         "change": _change,
         "used": partial(_used, gateway.admission),
     }
     if gateway.metrics is not None:
-        siblings.keep = partial(_lasting, gateway.metrics, siblings)
-        siblings.answers["metrics"] = partial(_page, gateway.metrics, siblings)
-    gateway.siblings = siblings
-    siblings.start()
+        peers.keep = partial(_lasting, gateway.metrics, peers)
+        peers.answers["metrics"] = partial(_page, gateway.metrics, peers)
+    gateway.peers = peers
+    peers.start()
     try:
         yield
     finally:
-        gateway.siblings = None
-        siblings.close()
+        gateway.peers = None
+        peers.close()
 
 
 # What the others are told
 
 
-def _lasting(metrics: Metrics, siblings: Siblings) -> str:
-    return lasting(summed([siblings.before, metrics.text()]))
+def _lasting(metrics: Metrics, peers: Peers) -> str:
+    return lasting(summed([peers.before, metrics.text()]))
 
 
-def _page(metrics: Metrics, siblings: Siblings, about: str) -> bytes:  # noqa: ARG001 - the form of an answer
-    siblings.write()  # what was told once is never told smaller
-    return summed([siblings.before, metrics.text(), metrics.health(health_store().snapshot())]).encode()
+def _page(metrics: Metrics, peers: Peers, about: str) -> bytes:  # noqa: ARG001 - the form of an answer
+    peers.write()  # what was told once is never told smaller
+    return summed([peers.before, metrics.text(), metrics.health(health_store().snapshot())]).encode()
 
 
-def _live(feed: Feed, siblings: Siblings, about: str) -> bytes:
+def _live(feed: Feed, peers: Peers, about: str) -> bytes:
     look = msgspec.json.decode(about, type=_Look)
-    return msgspec.json.encode(feed.glance(look.last.get(siblings.number, 0), look.viewer))
+    return msgspec.json.encode(feed.glance(look.last.get(peers.number, 0), look.viewer))
 
 
 def _one(feed: Feed, about: str) -> bytes:
@@ -152,63 +152,61 @@ def _rows(accounts: Accounts) -> list[Row]:
 # What this one asks
 
 
-async def page_of_all(siblings: Siblings, own: str) -> str:
+async def page_of_all(peers: Peers, own: str) -> str:
     """The metrics of all workers as one page."""
-    siblings.write()
-    answers = await siblings.ask("metrics")
-    others = {**siblings.stored_texts(), **{number: answer.decode() for number, answer in answers.items()}}
+    peers.write()
+    answers = await peers.ask("metrics")
+    others = {**peers.stored_texts(), **{number: answer.decode() for number, answer in answers.items()}}
     largest = {"interlingua_target_unwell"}
     if shared_link() is not None:  # each of them tells what all of them have let through
         largest.add("interlingua_limit_running")
-    return summed([siblings.before, own, *others.values()], frozenset(largest))
+    return summed([peers.before, own, *others.values()], frozenset(largest))
 
 
-async def glances_of_all(
-    feed: Feed, siblings: Siblings | None, viewer: Viewer, last: dict[int, int]
-) -> dict[int, Glance]:
+async def glances_of_all(feed: Feed, peers: Peers | None, viewer: Viewer, last: dict[int, int]) -> dict[int, Glance]:
     """Each worker's requests that a viewer may see, by its number; `last` is the last number of each that is known."""
-    if siblings is None:
+    if peers is None:
         return {0: feed.glance(last.get(0, 0), viewer)}
-    own = feed.glance(last.get(siblings.number, 0), viewer)
-    return {siblings.number: own, **await _ask_workers(siblings, "live", _Look(viewer, last), Glance)}
+    own = feed.glance(last.get(peers.number, 0), viewer)
+    return {peers.number: own, **await _ask_workers(peers, "live", _Look(viewer, last), Glance)}
 
 
-async def found_by_all(feed: Feed, siblings: Siblings | None, name: str, viewer: Viewer) -> Record | None:
+async def found_by_all(feed: Feed, peers: Peers | None, name: str, viewer: Viewer) -> Record | None:
     """The request of an id, with its content, from whichever worker has it; None where a viewer may not see one."""
     record = feed.find(name, viewer)
-    if record is not None or siblings is None:
+    if record is not None or peers is None:
         return record
-    answers = await _ask_workers(siblings, "one", _Wanted(viewer, name), Record)
+    answers = await _ask_workers(peers, "one", _Wanted(viewer, name), Record)
     return next(iter(answers.values()), None)
 
 
-async def health_of_all(siblings: Siblings | None) -> dict[str, TargetHealth]:
+async def health_of_all(peers: Peers | None) -> dict[str, TargetHealth]:
     """How targets stand; where workers know different things, what the worst of them is."""
     healths = await health_store().snapshot_async()
-    if siblings is None:
+    if peers is None:
         return healths
-    for others in (await _ask_workers(siblings, "health", None, dict[str, TargetHealth])).values():
+    for others in (await _ask_workers(peers, "health", None, dict[str, TargetHealth])).values():
         for target, health in others.items():
             if target not in healths or _RANKS.index(health.state) > _RANKS.index(healths[target].state):
                 healths[target] = health
     return healths
 
 
-async def tell_all(siblings: Siblings | None, change: Change) -> None:
+async def tell_all(peers: Peers | None, change: Change) -> None:
     """Have the other workers do what an operator has done here."""
-    if siblings is not None:
-        await siblings.ask("change", msgspec.json.encode(change).decode())
+    if peers is not None:
+        await peers.ask("change", msgspec.json.encode(change).decode())
 
 
-async def used_of_all(accounts: Accounts, siblings: Siblings | None) -> list[Row]:
+async def used_of_all(accounts: Accounts, peers: Peers | None) -> list[Row]:
     """The use of keys that is in no database, of all workers."""
     rows = _rows(accounts)
-    if siblings is None:
+    if peers is None:
         return rows
-    others = await _ask_workers(siblings, "used", None, list[Row])
+    others = await _ask_workers(peers, "used", None, list[Row])
     return [*rows, *[row for rows_of_one in others.values() for row in rows_of_one]]
 
 
-async def _ask_workers(siblings: Siblings, question: str, about: Any, kind: type[T]) -> dict[int, T]:
-    answers = await siblings.ask(question, msgspec.json.encode(about).decode())
+async def _ask_workers(peers: Peers, question: str, about: Any, kind: type[T]) -> dict[int, T]:
+    answers = await peers.ask(question, msgspec.json.encode(about).decode())
     return {number: msgspec.json.decode(answer, type=kind) for number, answer in answers.items()}

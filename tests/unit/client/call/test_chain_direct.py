@@ -56,7 +56,7 @@ def _fared(world: World, case: str, options: dict[str, Any], streamed: bool, awa
 
 def _call(world: World, options: dict[str, Any], streamed: bool, awaited: bool) -> tuple[object, ...]:
     try:
-        reply = ask(world, world.job(A, **options), awaited=awaited, streamed=streamed)
+        reply = ask(world, world.call_to(A, **options), awaited=awaited, streamed=streamed)
     except il.Error as error:
         came, attempts = (type(error), error.message, error.retry_after_s), error.attempts
     else:

@@ -19,8 +19,8 @@ from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.terms import Terms
 from interlingua.gateway.records.observing import Observing
-from interlingua.gateway.serving import siblings
-from interlingua.gateway.serving.joining import found_by_all, glances_of_all, join
+from interlingua.gateway.serving import peers
+from interlingua.gateway.serving.registration import found_by_all, glances_of_all, join
 from interlingua.gateway.settings import GatewayKey
 from interlingua.routing.health import Failed
 from interlingua.testing.upstream import Upstream
@@ -41,7 +41,7 @@ def _made(**settings: Any) -> Gateway:
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine takes longer to answer than others wait."""
-    monkeypatch.setattr(siblings, "ANSWER_S", 60.0)
+    monkeypatch.setattr(peers, "ANSWER_S", 60.0)
 
 
 @pytest.fixture
@@ -115,12 +115,12 @@ async def test_the_console_shows_requests_of_both(two: tuple[Gateway, Gateway]) 
 async def test_what_another_worker_is_asked_now_is_shown(two: tuple[Gateway, Gateway]) -> None:
     """While it is under way, without content; the page is told of it, too."""
     first, second = two
-    await glances_of_all(first.feed, first.siblings, ALL, {})
+    await glances_of_all(first.feed, first.peers, ALL, {})
     upstream = Slow(silent_open=True)
     with upstream.standing():
         task = asyncio.ensure_future(second(asking("anthropic", "smart", headers={"x-request-id": "mine"})))
         await asyncio.wait_for(upstream.opened.wait(), 60)
-        (now,) = (await glances_of_all(first.feed, first.siblings, ALL, {}))[1].now
+        (now,) = (await glances_of_all(first.feed, first.peers, ALL, {}))[1].now
         reply = await first(GatewayRequest(method="GET", path="/console/live", peer="127.0.0.1"))
         assert not isinstance(reply.body, bytes)
         async with aclosing(reply.body):
@@ -133,7 +133,7 @@ async def test_what_another_worker_is_asked_now_is_shown(two: tuple[Gateway, Gat
 
 
 async def _looked(made: Gateway, last: dict[int, int]) -> dict[int, list[str]]:
-    glances = await glances_of_all(made.feed, made.siblings, ALL, last)
+    glances = await glances_of_all(made.feed, made.peers, ALL, last)
     last |= {number: glance.batch.last for number, glance in glances.items()}
     found = {number: [record.id for record in glance.batch.records] for number, glance in glances.items()}
     return {number: names for number, names in found.items() if names}
@@ -143,14 +143,14 @@ async def test_a_key_sees_its_own_requests_of_the_other_worker(tmp_path: Path) -
     """Rights are those of who looks, also at what another worker answered; content is fetched from there."""
     first, second = _made(keys=KEYS, console_content=True), _made(keys=KEYS, console_content=True)
     with join(first, tmp_path), join(second, tmp_path):
-        await glances_of_all(first.feed, first.siblings, ALL, {})
+        await glances_of_all(first.feed, first.peers, ALL, {})
         with Upstream("anthropic", "Hello.").standing():
             name = await _ask(second, authorization="Bearer key-of-a")
         own, other = Viewer("a", sees_all=False), Viewer("b", sees_all=False)
-        assert (await glances_of_all(first.feed, first.siblings, own, {}))[1].batch.records[0].id == name
-        assert (await glances_of_all(first.feed, first.siblings, other, {}))[1].batch.records == []
-        assert await found_by_all(first.feed, first.siblings, name, other) is None
-        found = await found_by_all(first.feed, first.siblings, name, own)
+        assert (await glances_of_all(first.feed, first.peers, own, {}))[1].batch.records[0].id == name
+        assert (await glances_of_all(first.feed, first.peers, other, {}))[1].batch.records == []
+        assert await found_by_all(first.feed, first.peers, name, other) is None
+        found = await found_by_all(first.feed, first.peers, name, own)
         body = json.dumps({"id": name}).encode()
         sides = await _get(first, "/console/sides", body, authorization="Bearer key-of-a")
         used = await _get(first, "/console/keys", authorization="Bearer key-of-a")
@@ -166,11 +166,11 @@ async def test_a_target_is_taken_out_for_all_workers(
 ) -> None:
     """The other one is told; and of a target of which workers know different things the worst is shown."""
     told: list[str] = []
-    siblings = two[1].siblings
-    assert siblings is not None
-    monkeypatch.setitem(siblings.answers, "change", lambda about: told.append(about) or b"done")
+    peers = two[1].peers
+    assert peers is not None
+    monkeypatch.setitem(peers.answers, "change", lambda about: told.append(about) or b"done")
     other = b'{"anthropic/claude-opus-4-5":{"state":"benched","wait_s":9,"reason":"auth","failures":1,"error":""}}'
-    monkeypatch.setitem(siblings.answers, "health", lambda _: other)
+    monkeypatch.setitem(peers.answers, "health", lambda _: other)
     shown = await _get(two[0], "/console/targets")
     assert [(one["spec"], one["state"]) for one in shown["targets"]] == [(MODELS["anthropic"], "benched")]
     header = {PAGE_HEADER: "1"}
@@ -185,7 +185,7 @@ async def test_a_target_is_taken_out_for_all_workers(
 
 async def test_what_another_worker_takes_out_is_out_here(two: tuple[Gateway, Gateway]) -> None:
     """It comes as a question, and is done; putting back undoes it."""
-    first = two[0].siblings
+    first = two[0].peers
     assert first is not None
     assert await first.ask("change", '{"targets":["anthropic/x"],"for_s":300}') == {1: b"done"}
     assert {spec: health.state for spec, health in health_store().snapshot().items()} == {"anthropic/x": "suspended"}

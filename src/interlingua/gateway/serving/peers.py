@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["Siblings"]
+__all__ = ["Peers"]
 
 ANSWER_S = 1.0
 """How long the others have to answer."""
@@ -49,7 +49,7 @@ class _Place(NamedTuple):
     store: Path
 
 
-class Siblings:
+class Peers:
     """One worker among others."""
 
     def __init__(self, room: Path) -> None:

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from interlingua.types.capability import Operation
     from interlingua.types.request import Request
 
-__all__ = ["Job", "Lane", "Writer", "later"]
+__all__ = ["Call", "CallTarget", "Writer", "later"]
 
 Writer: TypeAlias = "Callable[[Dialect, Request, EncodeOptions], Awaitable[Encoded]]"
 """Encodes a request as its dialect does."""
 
 
-class Lane(Struct, frozen=True):
+class CallTarget(Struct, frozen=True):
     """One target, with the dialect that is spoken to it."""
 
     endpoint: Endpoint
@@ -39,14 +39,14 @@ class Lane(Struct, frozen=True):
     """Features that the target has refused, where nobody has read the request yet that may need them."""
 
 
-class Job(Struct, frozen=True, eq=False):
+class Call(Struct, frozen=True, eq=False):
     """One call: its request, its settings and its targets."""
 
     request: Request
     """The request."""
     settings: Settings
     """The settings."""
-    lanes: tuple[Lane, ...]
+    targets: tuple[CallTarget, ...]
     """The targets, in the order in which they are named."""
     clock: Callable[[], float]
     """Seconds that only grow."""
@@ -86,10 +86,10 @@ class Job(Struct, frozen=True, eq=False):
     """When, on the clock, the answer of this try must have begun; None leaves it to the deadlines."""
 
 
-def later(job: Job, passed_s: float) -> Job:
-    """The job with what is left of its time: the deadline of the whole runs through the chain."""
-    timeouts = job.settings.timeouts
+def later(call: Call, passed_s: float) -> Call:
+    """The call with what is left of its time: the deadline of the whole runs through the chain."""
+    timeouts = call.settings.timeouts
     if timeouts.total_s is None:
-        return job
+        return call
     left = replace(timeouts, total_s=max(0.001, timeouts.total_s - passed_s))
-    return replace(job, settings=replace(job.settings, timeouts=left))
+    return replace(call, settings=replace(call.settings, timeouts=left))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["holding_hangup"]
+__all__ = ["holding_sighup"]
 
 
 @contextmanager
-def holding_hangup() -> Generator[None]:
+def holding_sighup() -> Generator[None]:
     """Have SIGHUP wait as long as the block lasts, or until it is heard: unheard it would end the process.
 
     A process that is started meanwhile has it wait, too.

@@ -17,58 +17,58 @@ from interlingua.types.response import Response
 
 if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Lane
+    from interlingua.client.call.values import CallTarget
     from interlingua.client.call.watch import Watch
     from interlingua.errors import Error
-    from interlingua.routing.health import Fault, HealthStore, Operation, Standing
+    from interlingua.routing.health import CircuitState, Fault, HealthStore, Operation
     from interlingua.routing.limits import Ticket
     from interlingua.routing.order import Traffic
     from interlingua.types.usage import Usage
     from interlingua.wire.http import Headers
 
-__all__ = ["Lasting", "Visit", "consulted"]
+__all__ = ["Lasting", "OpenAttempt", "consulted"]
 
 
 class Lasting:
-    """An answer that goes on after its try: whoever reads it tells `visit` how it ended."""
+    """An answer that goes on after its try: whoever reads it tells `attempt` how it ended."""
 
-    __slots__ = ("visit",)
+    __slots__ = ("attempt",)
 
     def __init__(self) -> None:
         """An answer that no chain has handed over yet."""
-        self.visit: Visit | None = None
+        self.attempt: OpenAttempt | None = None
         """The try that it came from; None where there is no chain around it."""
 
 
-class Visit:
+class OpenAttempt:
     """One try."""
 
     __slots__ = (
+        "_circuit",
         "_is_open",
-        "_standing",
         "_store",
         "_ticket",
         "_traffic",
         "headers",
-        "lane",
         "number",
         "started_s",
+        "target",
         "waited_s",
     )
 
     def __init__(  # noqa: PLR0917 - made once for every call, and keywords take time
         self,
-        lane: Lane,
+        target: CallTarget,
         store: HealthStore,
-        standing: Standing,
+        circuit: CircuitState,
         ticket: Ticket | None = None,
         started_s: float = 0.0,
         number: int = 0,
         waited_s: float | None = None,
         headers: Headers = (),
     ) -> None:
-        """A try that begins now, let through as `standing` says."""
-        self.lane: Lane = lane
+        """A try that begins now, let through as `circuit` says."""
+        self.target: CallTarget = target
         """The target of the try."""
         self.number: int = number
         """Which try of the call, from 1."""
@@ -79,7 +79,7 @@ class Visit:
         self.headers: Headers = headers
         """The caller's headers, which may hold the key that it goes with."""
         self._store = store
-        self._standing = standing
+        self._circuit = circuit
         self._ticket = ticket
         self._traffic: Traffic | None = None
         self._is_open = True
@@ -87,12 +87,12 @@ class Visit:
     def enter(self, traffic: Traffic) -> None:
         """Count it among the calls under way."""
         self._traffic = traffic
-        traffic.enter(self.lane.endpoint.spec)
+        traffic.enter(self.target.endpoint.spec)
 
     def began(self) -> Steps[None]:
         """The answer has begun, and goes on."""
-        if self._standing.state != "open":
-            yield from self._record_outcome(Succeeded(self._standing.at_s, identity=self.identity()))
+        if self._circuit.state != "open":
+            yield from self._record_outcome(Succeeded(self._circuit.at_s, identity=self.identity()))
 
     def ended(self, answer: object = None) -> Steps[None]:
         """The answer is whole."""
@@ -100,13 +100,13 @@ class Visit:
             self._is_open = False
         else:
             self._leave(_tokens_of(answer))
-        if self._store.clear_at_s(self.lane.endpoint.spec) is None:  # else a success is no news
-            yield from self._record_outcome(Succeeded(self._standing.at_s, identity=self.identity()))
+        if self._store.clear_at_s(self.target.endpoint.spec) is None:  # else a success is no news
+            yield from self._record_outcome(Succeeded(self._circuit.at_s, identity=self.identity()))
 
     def failed(self, error: Error, fault: Fault | None, watch: Watch | None) -> Steps[None]:
         """There was no answer; `fault` is what that says against the target."""
         self._leave(None)
-        at_s, identity = self._standing.at_s, self.identity()
+        at_s, identity = self._circuit.at_s, self.identity()
         if fault is None:
             yield from self._record_outcome(Spared(at_s, identity=identity))
             if error.lacking is not None:
@@ -114,8 +114,8 @@ class Visit:
             return
         cause = f"{type(error).__name__}{'' if error.status is None else f' {error.status}'}"
         after = yield from self._record_outcome(Failed(fault, error.retry_after_s, at_s, cause, identity=identity))
-        if watch is not None and after.state == "benched" and self._standing.admitted:
-            watch.benched(self.lane, after.wait_s or 0.0, f"{after.reason} ({cause})")
+        if watch is not None and after.state == "benched" and self._circuit.admitted:
+            watch.benched(self.target, after.wait_s or 0.0, f"{after.reason} ({cause})")
 
     def broke(self, error: Error, watch: Watch | None) -> Steps[None]:
         """The answer broke off after it had begun."""
@@ -130,31 +130,31 @@ class Visit:
             self._leave(None)
             return
         self._leave(None)
-        if self._standing.state == "probe" and self._store.immediate:
-            self._store.apply(((self.lane.endpoint.spec, Spared(self._standing.at_s, identity=self.identity())),))
+        if self._circuit.state == "probe" and self._store.immediate:
+            self._store.apply(((self.target.endpoint.spec, Spared(self._circuit.at_s, identity=self.identity())),))
 
     def identity(self) -> str:
         """The address and the key that the try goes with."""
-        return self.lane.endpoint.identity(self.headers)
+        return self.target.endpoint.identity(self.headers)
 
     def _leave(self, tokens: int | None) -> None:
         self._is_open = False
         if self._traffic is not None:
-            self._traffic.leave(self.lane.endpoint.spec)
+            self._traffic.leave(self.target.endpoint.spec)
             self._traffic = None
         ticket, self._ticket = self._ticket, None
         if ticket is not None:
             ticket.leave(tokens)
 
-    def _record_outcome(self, operation: Operation) -> Steps[Standing]:
-        return (yield from consulted(self._store, self.lane.endpoint.spec, operation))
+    def _record_outcome(self, operation: Operation) -> Steps[CircuitState]:
+        return (yield from consulted(self._store, self.target.endpoint.spec, operation))
 
 
-def consulted(store: HealthStore, target: str, operation: Operation) -> Steps[Standing]:
+def consulted(store: HealthStore, target: str, operation: Operation) -> Steps[CircuitState]:
     """How a target stands after an operation."""
     operations = ((target, operation),)
-    standings = store.apply(operations) if store.immediate else (yield Consult(store, operations))
-    return standings[0]
+    circuits = store.apply(operations) if store.immediate else (yield Consult(store, operations))
+    return circuits[0]
 
 
 def _tokens_of(answer: object) -> int | None:

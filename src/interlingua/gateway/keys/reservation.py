@@ -19,7 +19,7 @@ Rules
   had reserved is charged. It is said in the log.
 - A count above the reservation that can be true is charged: a provider may have ignored the cap, and bills for it.
 - No output beside an answer is not believed, and is estimated. Of the input no more was cached than there was of it.
-- A grant is settled once, whatever ends the call.
+- A reservation is settled once, whatever ends the call.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from interlingua.client.call.effect import Enter
 from interlingua.client.call.relay import CallRefused
 from interlingua.errors import APITimeoutError, Error
 from interlingua.gateway.keys.accounts import Row
-from interlingua.gateway.keys.budget import Call, Used
+from interlingua.gateway.keys.budget import MeteredCall, Used
 from interlingua.gateway.keys.cap import input_tokens, tier_of
 from interlingua.gateway.keys.terms import nano_usd
 from interlingua.providers.price import cost_usd
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable
 
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.call.values import Call, CallTarget
     from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.keys.admission import KeyPlan
     from interlingua.providers.price import Price
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_CONTEXT_TOKENS",
     "Bounds",
-    "Grant",
+    "CallReservation",
     "done",
     "is_late",
     "sound_usage",
@@ -77,13 +77,13 @@ _AFTER_IT_IS_SENT = ("first_byte", "idle", "total")
 class _Again:
     """The limits of a key, as a chain asks a limit before a try."""
 
-    def __init__(self, grant: Grant) -> None:
-        """Those of the key of a grant."""
-        self._grant = grant
+    def __init__(self, reservation: CallReservation) -> None:
+        """Those of the key of a reservation."""
+        self._reservation = reservation
 
     async def enter_async(self, *_: object) -> None:
         """Reserve the next try, as the first one was."""
-        await self._grant.enter_again()
+        await self._reservation.enter_again()
 
 
 class _Failed(NamedTuple):
@@ -93,20 +93,20 @@ class _Failed(NamedTuple):
     """None for an answer that paused, and is gone on with."""
     came: Response[Any] | None
     """None for an answer that cannot be read, or did not come in time."""
-    lane: Lane
+    target: CallTarget
 
 
-class Grant(msgspec.Struct, eq=False):
+class CallReservation(msgspec.Struct, eq=False):
     """The right to make one call, until it is settled."""
 
-    call: Call
+    call: MeteredCall
     """The call, which has entered."""
     plan: KeyPlan
     """The facts of its key."""
     exchange: ClientExchange | None = None
     """The exchange, where the reservation was made from it."""
-    job: Job | None = None
-    """The job for that."""
+    client_call: Call | None = None
+    """The call for that."""
     tries: tuple[_Failed, ...] = ()
     """Those that failed or paused, and were paid for."""
     counts: bool = True
@@ -121,17 +121,17 @@ class Grant(msgspec.Struct, eq=False):
     """Whether it has something written: the price of a model that does not is that of what it reads."""
 
     def settle(
-        self, response: Response[Any] | None, lane: Lane | None = None, *, is_partial: bool = False
+        self, response: Response[Any] | None, target: CallTarget | None = None, *, is_partial: bool = False
     ) -> Awaitable[object] | None:
         """Write down what the call has used; to be awaited, if it is not done. A second time does nothing.
 
-        `response` is the answer of the target `lane`, None where there was none; `is_partial` says that it is what had
+        `response` is the answer of `target`, None where there was none; `is_partial` says that it is what had
         come of one.
         """
         if not self.counts:
             return None
         self.counts, call = False, self.call
-        row = self._row(response, lane, is_partial=is_partial)
+        row = self._row(response, target, is_partial=is_partial)
         rows, used = (row,), self._used(row)
         if self.tries:
             of_tries, more = self._of_tries()
@@ -139,21 +139,21 @@ class Grant(msgspec.Struct, eq=False):
         self.exchange = None  # it leads back here
         return self.plan.admission.settle(call, self.plan.names, used, rows)
 
-    def failed(self, error: Error, lane: Lane, part: Response[Any] | None = None) -> None:
+    def failed(self, error: Error, target: CallTarget, part: Response[Any] | None = None) -> None:
         """Remember a try that failed and was paid for: its target had answered, or was late and may have written.
 
         `part` counts what the try asked for, where that is less than the call has reserved.
         """
         came = getattr(error, "response", None) or getattr(error, "partial", None)
         if (came is not None or error.is_unreadable or is_late(error)) and self.counts:
-            self.tries += (_Failed(error, came or part, lane),)
+            self.tries += (_Failed(error, came or part, target),)
 
-    def paused(self, response: Response[Any], lane: Lane) -> None:
+    def paused(self, response: Response[Any], target: CallTarget) -> None:
         """Remember an answer that is gone on with by a further request."""
         if self.counts:
-            self.tries += (_Failed(None, response, lane),)
+            self.tries += (_Failed(None, response, target),)
 
-    def again(self, lane: Lane) -> Steps[None]:
+    def again(self, target: CallTarget) -> Steps[None]:
         """Where a try was paid for: settle that one, and reserve the next one as the first one was.
 
         Raises: CallRefused where that does not fit any more.
@@ -161,7 +161,7 @@ class Grant(msgspec.Struct, eq=False):
         self.is_sent = True
         if self.tries and self.cap is not None:
             limiter = cast("Limiter", _Again(self))
-            yield Enter(limiter, lane.endpoint.spec, self.call.tokens, None)
+            yield Enter(limiter, target.endpoint.spec, self.call.tokens, None)
 
     async def enter_again(self) -> None:
         """As `again`, to be awaited."""
@@ -181,7 +181,7 @@ class Grant(msgspec.Struct, eq=False):
         used = Used()
         for failed in self.tries:
             # Where the counts cannot be read, the reservation is charged.
-            row = self._reserved(failed.lane) if failed.came is None else self._row(failed.came, failed.lane)
+            row = self._reserved(failed.target) if failed.came is None else self._row(failed.came, failed.target)
             rows += (msgspec.structs.replace(row, requests=0, failed=int(failed.error is not None)),)
             used = used.plus(self._used(row))
         return rows, used
@@ -201,8 +201,8 @@ class Grant(msgspec.Struct, eq=False):
             return self.settle(None)
         last, self.tries = self.tries[-1], self.tries[:-1]
         if last.came is None:
-            return self._settle_reserved(last.lane)
-        return self.settle(last.came, last.lane)
+            return self._settle_reserved(last.target)
+        return self.settle(last.came, last.target)
 
     @property
     def _is_bounded(self) -> bool:
@@ -213,23 +213,23 @@ class Grant(msgspec.Struct, eq=False):
         """Forget the answers that were remembered as parts: what is settled next has their counts."""
         self.tries = tuple([one for one in self.tries if one.error is not None])
 
-    def _settle_reserved(self, lane: Lane | None = None) -> Awaitable[object]:
+    def _settle_reserved(self, target: CallTarget | None = None) -> Awaitable[object]:
         """As `settle`, for a call of which nobody knows what it uses."""
         self.counts, self.exchange, call = False, None, self.call
         rows, used = self._of_tries()
-        row = self._reserved(lane)
+        row = self._reserved(target)
         if not self.writes:  # the reservation is for all parts, of which some have come
             left = max(call.tokens - used.tokens, 0), max(call.nano_usd - used.nano_usd, 0)
             row = msgspec.structs.replace(row, input_tokens=left[0], nano_usd=left[1])
         used = used.plus(Used(row.input_tokens, row.nano_usd))
         return self.plan.admission.settle(call, self.plan.names, used, (row, *rows))
 
-    def _reserved(self, lane: Lane | None) -> Row:
+    def _reserved(self, target: CallTarget | None) -> Row:
         """The charge of a call at its full reservation."""
         return Row(
             key=self.plan.key.name,
             day=_day(self.call),
-            model="" if lane is None else lane.endpoint.spec,
+            model="" if target is None else target.endpoint.spec,
             requests=1,
             failed=1,
             input_tokens=self.call.tokens,
@@ -256,23 +256,23 @@ class Grant(msgspec.Struct, eq=False):
         used = Used() if is_failed else Used(tokens, self.call.nano_usd)
         return self.plan.admission.settle(self.call, self.plan.names, used, (row,))
 
-    def _row(self, response: Response[Any] | None, lane: Lane | None, *, is_partial: bool = False) -> Row:
+    def _row(self, response: Response[Any] | None, target: CallTarget | None, *, is_partial: bool = False) -> Row:
         """The row that an answer adds to the use of its key."""
         key, day = self.plan.key.name, _day_text(self.call.at_s // DAY_S)
         if response is None:
-            return Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
+            return Row(key, day, "" if target is None else target.endpoint.spec, 1, 1)
         usage, cost, estimated = response.usage, response.cost_usd, 0
-        if usage is not None and (sound := sound_usage(usage, self._bounds(response, lane))) is not usage:
+        if usage is not None and (sound := sound_usage(usage, self._bounds(response, target))) is not usage:
             usage, cost = sound, None
         if is_partial or usage is None or usage.input_tokens is None or usage.output_tokens is None:
-            usage, cost, estimated = self._estimated(usage or Usage(), response, lane), None, 1
-        if cost is None and lane is not None:
-            price = self._price(lane)
+            usage, cost, estimated = self._estimated(usage or Usage(), response, target), None, 1
+        if cost is None and target is not None:
+            price = self._price(target)
             cost = None if price is None else cost_usd(price, usage)
         return Row(
             key,
             day,
-            response.model if lane is None else lane.endpoint.spec,
+            response.model if target is None else target.endpoint.spec,
             1,
             0,
             max(usage.input_tokens or 0, 0),
@@ -282,32 +282,32 @@ class Grant(msgspec.Struct, eq=False):
             1 if cost is None else 0,
         )
 
-    def _bounds(self, response: Response[Any], lane: Lane | None) -> Bounds:
+    def _bounds(self, response: Response[Any], target: CallTarget | None) -> Bounds:
         """The possible counts of an answer."""
-        spec = "a target" if lane is None else lane.endpoint.spec
+        spec = "a target" if target is None else target.endpoint.spec
         size = 0 if self.exchange is None else len(self.exchange.http.body)
         has_content = any([not isinstance(part, TextPart) or part.text for part in response.parts])
         is_clamped = any([change.code == "count_clamped" for change in response.changes])
         return Bounds(spec, size, self.call.tokens, has_content, is_clamped)
 
-    def _price(self, lane: Lane) -> Price | None:
+    def _price(self, target: CallTarget) -> Price | None:
         """The price of a target that told no cost."""
-        endpoint, exchange, job = lane.endpoint, self.exchange, self.job
+        endpoint, exchange, call = target.endpoint, self.exchange, self.client_call
         if endpoint.price is None and not endpoint.base_url.startswith("https://"):
             return None  # as `price_of` says: no tier has to be known for that
-        if exchange is None or job is None:
+        if exchange is None or call is None:
             is_asked = not answers_alone()
             return price_of(endpoint, (endpoint.model,), None, is_asked=is_asked, writes=self.writes)
-        return price_of(endpoint, (endpoint.model,), tier_of(exchange, job), is_asked=job.with_credential)
+        return price_of(endpoint, (endpoint.model,), tier_of(exchange, call), is_asked=call.with_credential)
 
-    def _estimated(self, usage: Usage, response: Response[Any], lane: Lane | None) -> Usage:
+    def _estimated(self, usage: Usage, response: Response[Any], target: CallTarget | None) -> Usage:
         """The reported tokens, and an estimate where none were reported."""
-        read, exchange, job = usage.input_tokens, self.exchange, self.job
+        read, exchange, call = usage.input_tokens, self.exchange, self.client_call
         if read is None:
-            if exchange is None or job is None or lane is None:
+            if exchange is None or call is None or target is None:
                 read = self.call.tokens
             else:
-                read = input_tokens(exchange, job, lane)
+                read = input_tokens(exchange, call, target)
         answers = [response.parts, *[choice.parts for choice in response.alternatives]]
         messages = tuple([Message(role="assistant", parts=parts) for parts in answers])
         came = estimate_tokens(Request(messages=messages)) if any(answers) else 0
@@ -329,7 +329,7 @@ async def done(waiting: Awaitable[object] | None) -> None:
 # What came
 
 
-def _day(call: Call) -> str:
+def _day(call: MeteredCall) -> str:
     return _day_text(call.at_s // DAY_S)
 
 

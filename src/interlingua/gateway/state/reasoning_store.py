@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.response import Response
 
-__all__ = ["KEEP_S", "MAX_BYTES", "MAX_ENTRIES", "Restored", "Vault", "memory_vault"]
+__all__ = ["KEEP_S", "MAX_BYTES", "MAX_ENTRIES", "ReasoningStore", "Restored", "memory_reasoning_store"]
 
 MAX_BYTES = 48 * 1024 * 1024
-"""How much the vault in memory holds."""
+"""How much the reasoning store in memory holds."""
 MAX_ENTRIES = 200_000
 """How many names it has; a turn takes one, and one for each call."""
 KEEP_S = 24 * 3600.0
@@ -63,11 +63,11 @@ class Restored(NamedTuple):
     """How many turns got their reasoning back, and how many did not."""
 
 
-class Vault:
+class ReasoningStore:
     """Remembers turns and puts them back."""
 
     def __init__(self, turns: Turns) -> None:
-        """A vault over a place for turns."""
+        """A reasoning store over a place for turns."""
         self._turns = turns
 
     async def remember(
@@ -156,12 +156,12 @@ def _entries(hits: int, misses: int) -> tuple[Change, ...]:
     return tuple(entries)
 
 
-def memory_vault(
+def memory_reasoning_store(
     clock: Callable[[], float],
     *,
     max_bytes: int = MAX_BYTES,
     max_entries: int = MAX_ENTRIES,
     keep_s: float = KEEP_S,
-) -> Vault:
-    """A vault in the memory of this process."""
-    return Vault(MemoryTurns(max_bytes=max_bytes, max_entries=max_entries, keep_s=keep_s, clock=clock))
+) -> ReasoningStore:
+    """A reasoning store in the memory of this process."""
+    return ReasoningStore(MemoryTurns(max_bytes=max_bytes, max_entries=max_entries, keep_s=keep_s, clock=clock))

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayReply, GatewayRequest
 
-__all__ = ["Arriving"]
+__all__ = ["RequestIntake"]
 
 
-class Arriving:
+class RequestIntake:
     """One request while it comes; `refusal` is looked at after every step."""
 
     __slots__ = ("_gateway", "_guard", "_intake", "_share", "refusal", "request")
