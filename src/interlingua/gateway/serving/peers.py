@@ -91,7 +91,7 @@ class Peers:
             ) from None
         listener.settimeout(KEEP_S)
         self._listener = listener
-        self._thread = threading.Thread(target=self._run, name="interlingua-siblings", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="interlingua-peers", daemon=True)
 
     def _at(self, number: int) -> _Place:
         return _Place(number, self._room / f"{number}.sock", self._room / f"{number}.kept")
