@@ -104,7 +104,7 @@ def _image(data: bytes) -> None:
 
 
 def _answer(data: bytes) -> None:
-    """A typed answer: read while it comes as when it is whole, and mended so that it fits."""
+    """A typed answer: read while it comes as when it is whole, and repaired so that it fits."""
     text = data.decode(errors="replace")
     reader, partials = JsonReader(), PartialReader(_SCHEMA, lenient=True)
     for start in range(0, len(text), 3):
@@ -118,7 +118,7 @@ def _answer(data: bytes) -> None:
         raise AssertionError("JSON that came in pieces is other JSON")
     value, _ = cast("tuple[object, object]", repair_output(text, cast("object", _SCHEMA)))
     if validate(_SCHEMA, value):
-        raise AssertionError("what was mended does not fit")
+        raise AssertionError("what was repaired does not fit")
 
 
 _SCHEMA = {

@@ -20,7 +20,7 @@ LAYERS: dict[str, int] = {
     "wire._bounds": 0,
     "wire._depth": 0,
     "wire._text_slots": 0,
-    "wire._mended": 0,
+    "wire._repairs": 0,
     "wire.cache": 0,
     "wire._leaves": 0,
     "wire.arguments": 0,

@@ -1,4 +1,4 @@
-"""Typed answers in every dialect, on every rung, against the strict upstream: asked, mended, asked again, streamed."""
+"""Typed answers in every dialect, by every fallback, against the strict upstream: repaired, asked again, streamed."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Target(NamedTuple):
-    """A model, and the rung on which it is asked."""
+    """A model, and the form in which it is asked."""
 
     dialect: str
     spec: str
-    rung: Literal["schema", "tool", "words"] = "schema"
+    form: Literal["schema", "tool", "words"] = "schema"
 
     def says(self, text: str) -> Say:
-        """An answer on this rung."""
-        if self.rung != "tool":
+        """An answer in this form."""
+        if self.form != "tool":
             return Say(text=text)
         whole = text.endswith("}")
         return Say(calls=(Call("Order", json.loads(text) if whole else {}, None if whole else text),))
@@ -102,7 +102,7 @@ TARGETS = [
     Target("anthropic", "anthropic/claude-3-haiku-20240307", "tool"),
     Target("ollama", "ollama-cloud/gpt-oss", "words"),
 ]
-RUNGS = {"schema": None, "tool": "output_schema_forced_tool", "words": "output_schema_prompted"}
+FORMS = {"schema": None, "tool": "output_schema_forced_tool", "words": "output_schema_prompted"}
 WHOLE = Order(colour=Colour.RED, count=2)
 FITS = '{"colour":"red","count":2}'
 NEARLY = '{"colour": "RED", "count": "2"}'
@@ -121,14 +121,14 @@ def codes(reply: il.Response[Any], *, of: str) -> list[str]:
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.spec)
-def test_r36_r37_asked_mended_and_asked_again(target: Target, face: Face) -> None:
-    """R36, R37: each target by its rung; the answer that does not fit goes back once, the next one is mended."""
+def test_r36_r37_asked_repaired_and_asked_again(target: Target, face: Face) -> None:
+    """R36, R37: each target in its form; the answer that does not fit goes back once, the next one is repaired."""
     upstream = Upstream(target.dialect, target.says(MISFIT), target.says(NEARLY))
     with upstream.standing():
         reply = face.generate(face.model(target.spec, repair="ask", max_tokens=500), output=Order)
     assert (reply.output, accepted(upstream)) == (WHOLE, 2)
     assert [attempt.outcome for attempt in reply.attempts] == ["failed", "served"]
-    assert codes(reply, of="output_schema") == [code for code in [RUNGS[target.rung]] if code]
+    assert codes(reply, of="output_schema") == [code for code in [FORMS[target.form]] if code]
     assert codes(reply, of="output_")[-3:] == ["output_asked_again", "output_case", "output_scalar_text"]
     assert reply.usage is not None
     assert reply.usage.input_tokens == 40
@@ -149,7 +149,7 @@ def test_r36_partials_come_and_end_in_the_value(target: Target, face: Face) -> N
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.spec)
 def test_an_answer_that_the_limit_cut(target: Target, face: Face) -> None:
-    """Truncated, on every rung, and never asked again."""
+    """Truncated, in every form, and never asked again."""
     said = msgspec.structs.replace(target.says(FITS[:20]), finish="length")
     upstream = Upstream(target.dialect, said)
     with upstream.standing(), pytest.raises(il.OutputError) as caught:

@@ -78,7 +78,7 @@ def test_what_fits_is_never_changed(whole: Whole, indent: int | None) -> None:
 
 
 def spoiled(value: Any, draw: st.DrawFn) -> Any:
-    """A value with faults that models make, and with some that cannot be mended."""
+    """A value with faults that models make, and with some that cannot be repaired."""
     match value:
         case dict():
             spoilt: Any = {name: spoiled(member, draw) for name, member in value.items()}  # pyright: ignore[reportUnknownVariableType]  # JSON

@@ -200,8 +200,8 @@ class _Once:
 def _variants(name: str, body: dict[str, Any]) -> Iterator[bytes]:
     verbatim = _verbatim(name)
     yield written_otherwise(body, verbatim).encode()
-    is_mended = name == "google" and is_in_snake_case(_compact(body).encode())  # together with all that is unknown
-    if name != "unified" and not is_mended:  # which knows no strangers
+    is_repaired = name == "google" and is_in_snake_case(_compact(body).encode())  # together with all that is unknown
+    if name != "unified" and not is_repaired:  # which knows no strangers
         for other in with_stranger(body, verbatim, Random(len(_compact(body)))):
             yield _compact(other).encode()
 

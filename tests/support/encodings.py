@@ -79,7 +79,7 @@ def requests() -> Iterator[tuple[str, Request, EncodeOptions]]:
         yield f"{name}, all allowed", request, EncodeOptions(target=Target(model="m"), allow=everything)
     for name, request in _histories():
         yield name, request, EncodeOptions(target=Target(model="m"))
-        yield f"{name}, mended", request, EncodeOptions(target=Target(model="m"), history="mend")
+        yield f"{name}, repaired", request, EncodeOptions(target=Target(model="m"), history="mend")
     yield "streamed", Request(messages=HELLO), EncodeOptions(target=Target(model="m"), stream=True)
     counted = EncodeOptions(target=Target(model="m"), stream=True, stream_usage=True)
     yield "streamed with counts", Request(messages=HELLO), counted

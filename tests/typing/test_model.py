@@ -40,8 +40,8 @@ def replies(model: il.Model) -> None:
     assert_type(model.generate("Hi", output=dict[str, Invoice]).output, dict[str, Invoice])
     schema = model.generate("Hi", output={"type": "object"})
     assert_type(schema, il.Response[Any])
-    mended = model.generate("Hi", output=Invoice, repair="ask", max_repairs=1)
-    assert_type(mended.output, Invoice)
+    repaired = model.generate("Hi", output=Invoice, repair="ask", max_repairs=1)
+    assert_type(repaired.output, Invoice)
 
 
 async def awaited_replies(model: aio.Model) -> None:

@@ -534,7 +534,7 @@ def test_what_the_service_cannot_take_is_refused_or_let_go() -> None:
     assert [(change.code, change.action) for change in bridge.changes] == [("audio", "dropped")]
 
 
-def test_a_history_that_does_not_pair_is_refused_or_mended() -> None:
+def test_a_history_that_does_not_pair_is_refused_or_repaired() -> None:
     """As everywhere, `history` decides."""
     orphan = {"role": "tool", "tool_call_id": "c", "content": "4 °C"}
     body = {"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "Hi"}, orphan]}

@@ -6,7 +6,7 @@ Rules
 - A thread of your own that was started inside, without a context, counts too, as long as one meter (with what lies in
   it) is open in the process; with several nobody could say whose it is, so give it one: `copy_context().run`.
 - An answer counts once, when it is whole; of a stream that broke off counts what it told until then. An answer that was
-  asked for again (a repair, a rung of the ladder) is an answer more. A try that failed without one is not counted.
+  asked for again (a repair, a fallback) is an answer more. A try that failed without one is not counted.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class _Fault(msgspec.Struct, frozen=True, eq=False):
 
 
 def paired_calls(messages: Sequence[Message]) -> dict[str, str] | None:
-    """Id and tool of every call, in order, where each has its one result; None where something has to be mended."""
+    """Id and tool of every call, in order, where each has its one result; None where something has to be repaired."""
     calls: dict[str, str] = {}
     waiting: set[str] = set()
     for message in messages:

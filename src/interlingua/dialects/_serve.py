@@ -59,7 +59,7 @@ def clients_fault(member: str) -> Callable[[_Decode], _Decode]:
 def read_member(name: bytes, text: bytes, kind: type[W]) -> W:
     """A wire object of one member that was left as text when the body was read; places in errors are the body's.
 
-    Whoever read the body has mended it.
+    Whoever read the body has repaired it.
 
     Raises: DecodeError, LimitExceededError.
     """

@@ -349,7 +349,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The path before those of embeddings and reranks, where a base URL is not theirs."""
     batches: dict[str, str] = {}
     """The module that holds `BATCHES`, by the quirk of a server that has batches of that kind."""
-    spoken: tuple[str, ...] = ()
+    upstream_dialects: tuple[str, ...] = ()
     """The dialects whose providers answer under its paths; empty: its own alone."""
     base_path: str = ""
     """The end of the base URL that its clients use by default."""

@@ -3,7 +3,7 @@
 Rules
 - What has been through here is upright, in sRGB with eight bits a channel, and without metadata.
 - Transparency is kept where the format has it; else the ground is white.
-- Lossless stays lossless as long as it fits; then comes a ladder of qualities, then of sizes.
+- Lossless stays lossless as long as it fits; then come lower qualities, then smaller sizes.
 - Memory: a JPEG is decoded at about the size that is needed, as far as its format allows; anything else needs all of
   its pixels once.
 - No decoder but that of the format which the header names is asked, and the size that it finds is checked again.
@@ -36,7 +36,7 @@ READERS = {JPEG: "JPEG", PNG: "PNG", WEBP: "WEBP", "image/gif": "GIF", "image/bm
 """Pillow's names of the formats that it reads everywhere."""
 AVIF = "image/avif"
 QUALITIES = (90, 80, 70, 58, 45, 32)
-"""The rungs of the ladder, best first."""
+"""The qualities that are tried, best first."""
 SHRINKING = 0.75
 """The factor of a side where the last step is still too large."""
 LEAST_SIDE_PX = 16
@@ -152,7 +152,7 @@ class _Conversion:
     def _written(self, image: Image) -> Converted:
         image.info = {}  # writers would take metadata from here
         most = self.recipe.max_bytes
-        for place, (data, kind, detail) in enumerate(self._ladder(image)):
+        for place, (data, kind, detail) in enumerate(self._smaller(image)):
             if most is not None and len(data) > most:
                 continue
             if place:
@@ -162,7 +162,7 @@ class _Conversion:
             return Converted(data, kind, tuple(self.entries))
         raise ValueError(f"it cannot be brought under {most:,} bytes")
 
-    def _ladder(self, image: Image) -> Iterator[tuple[bytes, str, str]]:
+    def _smaller(self, image: Image) -> Iterator[tuple[bytes, str, str]]:
         """The file in every form that is worth trying, best first, each with its type and what to say of it."""
         types, own = self.recipe.types, self.header.media_type
         is_clear = image.mode in ("LA", "RGBA")

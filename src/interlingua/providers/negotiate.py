@@ -32,12 +32,12 @@ def negotiate(provider: Provider, model: str, *, client: str | None = None, tool
     `client` is the dialect that the client speaks; `tools` says that its request has tools, beside which the model may
     refuse a dialect that it takes without them.
     """
-    spoken = [dialect for dialect in provider.dialects if is_dialect(dialect)]
+    dialects = [dialect for dialect in provider.dialects if is_dialect(dialect)]
     own = SPELLINGS.get(client or "", client)
-    if own in spoken and _takes(provider, own, model, tools=tools):
+    if own in dialects and _takes(provider, own, model, tools=tools):
         return own
-    able = [dialect for dialect in spoken if _takes(provider, dialect, model, tools=tools)]
-    return next(iter([*able, *spoken]), None)
+    able = [dialect for dialect in dialects if _takes(provider, dialect, model, tools=tools)]
+    return next(iter([*able, *dialects]), None)
 
 
 def _takes(provider: Provider, dialect: str, model: str, *, tools: bool) -> bool:

@@ -506,8 +506,8 @@ def _endpoint(keyed: Keyed, model: str, question: _Asked, sources: Sources) -> E
     provider = keyed.provider
     dialect = negotiate(provider, model, client=question.client, tools=question.tools)
     if dialect is None:
-        spoken = " or ".join(provider.dialects)
-        raise ConfigError(f"{provider.name}/{model} speaks {spoken}, which this version does not have yet")
+        listing = " or ".join(provider.dialects)
+        raise ConfigError(f"{provider.name}/{model} speaks {listing}, which this version does not have yet")
     if provider.needs_host:
         variable = variable_of(provider.name)
         raise ConfigError(f"{provider.name}: no address; set {variable}={provider.name}://TOKEN@HOST")

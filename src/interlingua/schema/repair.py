@@ -1,4 +1,4 @@
-"""An answer that is nearly the value that was asked for, mended where what it means is beyond doubt.
+"""An answer that is nearly the value that was asked for, repaired where what it means is beyond doubt.
 
 Rules
 - An answer that fits is never touched; a place that fits is never touched either.
@@ -7,7 +7,7 @@ Rules
   that was asked for is in it. So lists lose their unfinished last item, and whatever else is unfinished is an error.
 - Text becomes a number or a truth value, an object or a list only where the schema takes no text there.
 
-Not responsible for: arguments of tool calls, which are never mended.
+Not responsible for: arguments of tool calls, which are never repaired.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TRUTH = {"true": True, "false": False}
 
 
 class RepairStep(NamedTuple):
-    """One thing that was mended."""
+    """One thing that was repaired."""
 
     code: str
     """A code of `types.change`."""
@@ -62,19 +62,19 @@ _LENIENCIES: dict[Leniency, RepairStep] = {
 
 
 def repair_output(text: str, kind: type[T] | Kind) -> tuple[T, tuple[RepairStep, ...]]:
-    """The value of type `kind` that an answer's text holds, and what had to be mended for it.
+    """The value of type `kind` that an answer's text holds, and what had to be repaired for it.
 
-    Raises: DecodeError for what cannot be mended, with the problems of the answer as it is; LimitExceededError.
+    Raises: DecodeError for what cannot be repaired, with the problems of the answer as it is; LimitExceededError.
     """
     try:
         return decode_output(text, kind), ()
     except DecodeError as problem:
         for value, repairs, schema in _readings(text, kind):
-            mended, more = mend(value, schema)
+            repaired, more = mend(value, schema)
             try:
-                if repairs and repairs[-1].code == "output_cut" and validate(schema, mended, naive_times=True):
+                if repairs and repairs[-1].code == "output_cut" and validate(schema, repaired, naive_times=True):
                     continue
-                return read_output(mended, kind), (*repairs, *more)
+                return read_output(repaired, kind), (*repairs, *more)
             except DecodeError:
                 continue
         raise problem from None
@@ -129,8 +129,8 @@ def _lenient(body: str) -> Iterator[tuple[JsonValue, tuple[RepairStep, ...]]]:
 def mend(value: JsonValue, schema: Schema) -> tuple[JsonValue, tuple[RepairStep, ...]]:
     """`value` made to fit its schema where that is beyond doubt, and what was done; nothing is changed in place."""
     mender = _Mender(schema)
-    mended = mender.mended(value, schema, ())
-    return mended, tuple(mender.repairs)
+    repaired = mender.repaired(value, schema, ())
+    return repaired, tuple(mender.repairs)
 
 
 class _Mender:
@@ -140,7 +140,7 @@ class _Mender:
         self.root = root
         self.repairs: list[RepairStep] = []
 
-    def mended(self, value: JsonValue, schema: Schema, steps: tuple[str | int, ...]) -> JsonValue:
+    def repaired(self, value: JsonValue, schema: Schema, steps: tuple[str | int, ...]) -> JsonValue:
         schema = self._led(schema)
         forms: list[Schema] | None = schema.get("anyOf", schema.get("oneOf"))
         if forms is not None:
@@ -164,23 +164,23 @@ class _Mender:
         return value
 
     def _of_forms(self, value: JsonValue, forms: list[Schema], steps: tuple[str | int, ...]) -> JsonValue:
-        """A value of a union, where all the forms that it can be mended for make the same of it."""
+        """A value of a union, where all the forms that it can be repaired for make the same of it."""
         if any(self._fits(value, form) for form in forms):
             return value
         before, readings = self.repairs, list[tuple[Any, list[RepairStep]]]()
         for form in forms:
             self.repairs = []
-            mended = self.mended(value, form, steps)
-            if self._fits(mended, form):
-                readings.append((mended, self.repairs))
+            repaired = self.repaired(value, form, steps)
+            if self._fits(repaired, form):
+                readings.append((repaired, self.repairs))
         self.repairs = before
-        if not readings or any(repr(mended) != repr(readings[0][0]) for mended, _ in readings):
+        if not readings or any(repr(repaired) != repr(readings[0][0]) for repaired, _ in readings):
             return value
         self.repairs += readings[0][1]
         return readings[0][0]
 
     def _below(self, value: JsonValue, schema: object, steps: tuple[str | int, ...]) -> JsonValue:
-        return self.mended(value, cast("Schema", schema), steps) if isinstance(schema, dict) else value
+        return self.repaired(value, cast("Schema", schema), steps) if isinstance(schema, dict) else value
 
     def _of_text(self, text: str, schema: Schema, steps: tuple[str | int, ...]) -> JsonValue:
         """A text as what the schema takes in its place; itself where it takes a text or nothing is sure."""

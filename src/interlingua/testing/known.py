@@ -1,4 +1,4 @@
-"""Faults of the codec that are known and wait to be mended: a file of them, compact and exact.
+"""Faults of the codec that are known and wait to be repaired: a file of them, compact and exact.
 
 ```
 [[fault]]

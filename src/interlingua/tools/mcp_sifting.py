@@ -99,7 +99,7 @@ def sift(tools: list[object], aside: list[ToolSetAside]) -> list[dict[str, Any]]
     usable: list[dict[str, Any]] = []
     for place, raw in enumerate(tools):
         tool = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
-        fault = _mended(tool)
+        fault = _repaired(tool)
         if fault is None:
             usable.append(tool)
         else:
@@ -109,7 +109,7 @@ def sift(tools: list[object], aside: list[ToolSetAside]) -> list[dict[str, Any]]
     return usable
 
 
-def _mended(tool: dict[str, Any]) -> str | None:
+def _repaired(tool: dict[str, Any]) -> str | None:
     """Put right what can be put right in a tool; what is wrong with one that cannot be used."""
     schema: object = tool.get("inputSchema")
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""The one JSON parser: what msgspec reads, its errors as ours, and lone surrogates mended where that is asked for.
+"""The one JSON parser: what msgspec reads, its errors as ours, and lone surrogates repaired where that is asked for.
 
 All of it takes bytes whose size, depth and encoding were looked at (`_bounds`).
 """
@@ -150,7 +150,7 @@ def refuse(error: msgspec.ValidationError, body: bytes, repairs: list[str] | Non
 
 
 def parse(decoder: Decoder, body: bytes, repairs: list[str] | None) -> Any:
-    """The value of a text; `repairs` takes the names of those that were made, without it nothing is mended.
+    """The value of a text; `repairs` takes the names of those that were made, without it nothing is repaired.
 
     Raises: DecodeError, with the place; LimitExceededError.
     """
@@ -167,7 +167,7 @@ def read_again(
     repairs: list[str] | None,
     unfit: Unfit = refuse,
 ) -> Any:
-    """The value of a text that failed so: mended, or what `unfit` makes of one that does not fit its type.
+    """The value of a text that failed so: repaired, or what `unfit` makes of one that does not fit its type.
 
     Raises: as `parse`.
     """
@@ -175,11 +175,11 @@ def read_again(
         raise LimitExceededError("the JSON text nests deeper than the interpreter allows") from None
     if isinstance(error, msgspec.ValidationError):
         return unfit(error, body, repairs)
-    mended = None if repairs is None else mend_surrogates(body)
-    if repairs is None or mended is None:
+    repaired = None if repairs is None else mend_surrogates(body)
+    if repairs is None or repaired is None:
         raise decode_error(unmasked(error, body, decoder.decode)) from None
     repairs.append(_LONE_SURROGATE)
     try:
-        return decoder.decode(mended)
+        return decoder.decode(repaired)
     except FOREIGN as second:
-        return read_again(second, decoder, mended, None, unfit)
+        return read_again(second, decoder, repaired, None, unfit)

@@ -1,4 +1,4 @@
-"""Halves of surrogate pairs in a JSON text, mended."""
+"""Halves of surrogate pairs in a JSON text, repaired."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def _lone_places(body: bytes) -> Iterator[int]:
 
 def unmasked(error: msgspec.DecodeError, body: bytes, decode: Callable[[bytes], object]) -> msgspec.DecodeError:
     """`error` of `body`, or what it hides: half of a pair within six bytes of the end looks to msgspec like the end."""
-    mended = mend_surrogates(body) if str(error) == _TRUNCATED else None
-    if mended is None:
+    repaired = mend_surrogates(body) if str(error) == _TRUNCATED else None
+    if repaired is None:
         return error
     try:
-        decode(mended)
+        decode(repaired)
     except (msgspec.DecodeError, RecursionError) as second:
         if str(second) == _TRUNCATED:
             return error

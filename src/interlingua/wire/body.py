@@ -187,7 +187,7 @@ def read_body(
         try:
             return _read(text, rules, ())
         except FOREIGN as error:
-            return _read_mended(text, rules, error)
+            return _read_repaired(text, rules, error)
     except DecodeError as error:
         error.status = 400
         raise
@@ -279,7 +279,7 @@ def _read(text: bytes, rules: BodyRules, repairs: tuple[str, ...]) -> Body:
     return body
 
 
-def _read_mended(text: bytes, rules: BodyRules, error: Exception) -> Body:
+def _read_repaired(text: bytes, rules: BodyRules, error: Exception) -> Body:
     """The body of a text that is no JSON, unless for halves of surrogate pairs alone.
 
     Raises: as `read_body`.
@@ -287,10 +287,10 @@ def _read_mended(text: bytes, rules: BodyRules, error: Exception) -> Body:
     if isinstance(error, RecursionError):
         raise LimitExceededError("the JSON text nests deeper than the interpreter allows") from None
     failed = cast("msgspec.DecodeError", error)
-    mended = None if isinstance(error, msgspec.ValidationError) else mend_surrogates(text)
-    if mended is not None:
+    repaired = None if isinstance(error, msgspec.ValidationError) else mend_surrogates(text)
+    if repaired is not None:
         try:
-            return _read(mended, rules, (_LONE_SURROGATE,))
+            return _read(repaired, rules, (_LONE_SURROGATE,))
         except FOREIGN:
             failed = unmasked(failed, text, ANYTHING.decode)
     raise decode_error(failed, text) from None

@@ -10,7 +10,7 @@ Rules
 - Wire structs forbid unknown members on the fast path. Only a body that has some is read a second time, as text along
   its types: unknown members move into `extra` of their object, and every `msgspec.Raw` keeps its exact text.
 
-The rooms behind the door: `_bounds`, `_parser`, `_unknown` members, `_mended` answers, the `_writer`, `_pointer`;
+The rooms behind the door: `_bounds`, `_parser`, `_unknown` members, `_repairs` of answers, the `_writer`, `_pointer`;
 nobody else enters them.
 
 Not responsible for: repairing anything but lone surrogates, and knowing what the members mean.
@@ -27,7 +27,6 @@ import msgspec
 from interlingua.errors import DecodeError
 from interlingua.wire._bounds import MAX_BODY_BYTES, MAX_DEPTH, MAX_EVENT_BYTES, JsonText, bounded, too_deep
 from interlingua.wire._depth import is_deeper
-from interlingua.wire._mended import MAX_MENDED, mended_at
 from interlingua.wire._parser import (
     ANYTHING,
     FOREIGN,
@@ -39,6 +38,7 @@ from interlingua.wire._parser import (
     read_text,
 )
 from interlingua.wire._pointer import pointer, pointer_steps
+from interlingua.wire._repairs import MAX_REPAIRED, repaired_at
 from interlingua.wire._text_slots import TextSlots
 from interlingua.wire._unknown import EXTRA_NAME, Extra, WireStruct, parse_wire, spread, strict_decoder
 from interlingua.wire._writer import ENCODER, SORTED, dump, holds_more_nulls, one_line, refuse_non_finite, write_text
@@ -162,7 +162,7 @@ def decode_wire(
     """The wire struct that the JSON object in `data` is; members without a field are in `extra` of their object.
 
     `lenient` is for answers, which are paid for: it repairs whole numbers that were written as others, as servers in
-    Lua and Go write counts, and reads values of an unexpected type for their words and clamps counts (`_mended`).
+    Lua and Go write counts, and reads values of an unexpected type for their words and clamps counts (`_repaired`).
     Raises: as `decode`.
     """
     body = bounded(data, max_bytes, max_depth)
@@ -175,7 +175,7 @@ def decode_wire(
 
 
 def _read_leniently(
-    body: bytes, type: type[W], repairs: list[str], error: DecodeError, *, strict: bool = True, left: int = MAX_MENDED
+    body: bytes, type: type[W], repairs: list[str], error: DecodeError, *, strict: bool = True, left: int = MAX_REPAIRED
 ) -> W:
     """The wire struct of a text that was refused with `error`, its misfits repaired one after the other.
 
@@ -184,10 +184,10 @@ def _read_leniently(
     if strict and re.match(_NOT_WHOLE, error.message):
         strict, repair = False, WHOLE_NUMBER
     else:
-        mended = mended_at(body, error, type) if left else None
-        if mended is None:
+        repaired = repaired_at(body, error, type) if left else None
+        if repaired is None:
             raise error
-        body, repair = mended[0], f"{mended[1]} {error.path}"
+        body, repair = repaired[0], f"{repaired[1]} {error.path}"
     repairs.append(repair)
     try:
         return parse_wire(strict_decoder(type, strict=strict), body, type, repairs)

@@ -59,6 +59,6 @@ def test_every_pair_conforms_whole_and_streamed(dialect: str, behind: Pair) -> N
     failed = [line.split("  ")[1].strip() for line in report.lines() if line.startswith("fail")]
     refused = [str(verdict) for verdict in behind.upstream.verdicts if not verdict.ok]
     own = dialect == behind.upstream.dialect != "bedrock"  # which is told anew (record 0089)
-    # A foreign client's history is mended, so a result without a call is no error there; one that is passed on is.
+    # A foreign client's history is repaired, so a result without a call is no error there; one that is passed on is.
     assert failed == ([] if own or dialect in ("unified", "ollama") else ["error: result without a call"])
     assert len(refused) == (own and dialect not in ("unified", "ollama"))

@@ -130,7 +130,7 @@ def test_sse_10_calls_of_a_cut_stream_never_run(dialect: str, face: AgentFace) -
 @both
 @ways
 def test_r36_typed_output_after_tools(dialect: str, face: AgentFace, streamed: bool) -> None:
-    """The last answer of a loop with tools is a value of the type, whichever rung the target takes."""
+    """The last answer of a loop with tools is a value of the type, whichever form the target takes."""
     value = {"cities": ["Oslo", "Bergen"]}
     say = Say(text=json.dumps(value))
     upstream = Upstream(dialect, Say(calls=(Call("get_weather", {"city": "Oslo"}),)), say)

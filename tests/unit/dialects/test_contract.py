@@ -44,5 +44,5 @@ def said(value: msgspec.Struct) -> dict[str, Any]:
     ids=lambda value: type(value).__name__,
 )
 def test_what_nobody_said(value: msgspec.Struct, members: dict[str, Any]) -> None:
-    """A pure codec: nothing is known, nothing is mended, counts are told."""
+    """A pure codec: nothing is known, nothing is repaired, counts are told."""
     assert said(value) == members

@@ -80,7 +80,7 @@ def test_an_event_that_nobody_knows_passes_on(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_whole_answer_in_place_of_a_stream_is_mended(name: str) -> None:
+def test_a_whole_answer_in_place_of_a_stream_is_repaired(name: str) -> None:
     """Signs and counts, each told once."""
     last = events_of(name, WHOLE[name])[-1]
     assert isinstance(last, StreamEnd)

@@ -1,4 +1,4 @@
-"""Conversions: what is kept, what is told, the ladder of qualities, and what is remembered."""
+"""Conversions: what is kept, what is told, lower qualities, and what is remembered."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_sizes_keep_their_proportions(
     assert image.size == told
 
 
-# The ladder
+# Lower qualities
 
 
 def noisy(width: int, height: int, kind: str = "PNG") -> bytes:
@@ -199,8 +199,8 @@ def clear(noise: Image.Image) -> Image.Image:
 
 @pytest.mark.parametrize("most", [200_000, 60_000, 20_000, 6_000, 2_000])
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_the_ladder_ends_under_the_limit(kind: str, most: int) -> None:
-    """First lossless, then rungs of quality, then sizes; the rung is told."""
+def test_the_steps_end_under_the_limit(kind: str, most: int) -> None:
+    """First lossless, then lower qualities, then sizes; each step is told."""
     data = noisy(300, 200, kind)
     found, image = converted(data, max_bytes=most)
     assert len(found.data) <= most
@@ -210,13 +210,13 @@ def test_the_ladder_ends_under_the_limit(kind: str, most: int) -> None:
 
 
 def test_a_smaller_limit_never_makes_a_larger_file() -> None:
-    """Each rung is lower than the one before it."""
+    """Each step is lower than the one before it."""
     data = noisy(200, 150)
     sizes = [len(converted(data, max_bytes=most)[0].data) for most in (300_000, 50_000, 25_000, 12_000, 6_000, 3_000)]
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_a_clear_picture_stays_clear_on_the_ladder() -> None:
+def test_a_clear_picture_stays_clear_at_every_step() -> None:
     """As WebP, where that is taken; else the ground is white."""
     data = saved(clear(Image.effect_noise((200, 150), 90)), "PNG")
     found, image = converted(data, max_bytes=20_000)

@@ -126,8 +126,8 @@ def test_a_piece_that_says_nothing_new_gives_nothing() -> None:
     assert reader.feed(', "number": "A"}') is NOTHING
 
 
-def test_single_quotes_where_they_are_mended() -> None:
-    """A stream whose answer will be mended is read as leniently."""
+def test_single_quotes_where_they_are_repaired() -> None:
+    """A stream whose answer will be repaired is read as leniently."""
     assert partials(Line, "{'name': 'x'", lenient=True) == [{"name": "x"}]
     assert partials(Line, "{'name': 'x'") == [{}]
 

@@ -1,4 +1,4 @@
-"""Answers mended where what they mean is beyond doubt: each step by name, nothing invented."""
+"""Answers repaired where what they mean is beyond doubt: each step by name, nothing invented."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_what_is_in_doubt_is_an_error(kind: Any, text: str) -> None:
         repair_output(text, kind)
 
 
-def test_a_union_that_could_be_mended_in_two_ways_is_not() -> None:
+def test_a_union_that_could_be_repaired_in_two_ways_is_not() -> None:
     """Which form is meant is in doubt."""
     with pytest.raises(DecodeError):
         repair_output('{"value": "a"}', Literal["A", "a "])
@@ -160,7 +160,7 @@ def test_what_was_cut_is_never_completed(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"a": "1", "a": "2"}', "{'a': '1', 'a': '2',}", '{"a": "1", "a": "2'])
-def test_arg_09_a_key_that_stands_twice_is_not_mended(text: str) -> None:
+def test_arg_09_a_key_that_stands_twice_is_not_repaired(text: str) -> None:
     """It has two meanings, in whatever text it stands."""
     with pytest.raises(DecodeError):
         repair_output(text, dict[str, int])
@@ -181,7 +181,7 @@ def test_a_step_says_what_was_done() -> None:
     assert mend("A" * 100, schema)[1] == (RepairStep("output_case", "", f"read {'A' * 74}…"),)
 
 
-def test_recursive_types_are_mended_too() -> None:
+def test_recursive_types_are_repaired_too() -> None:
     """References lead to the same definition again."""
     text = '{"name": "a", "below": [{"name": "b", "below": "[]"}]}'
     assert steps(Node, text) == (Node("a", [Node("b", [])]), [("output_json_text", "/below/0/below")])

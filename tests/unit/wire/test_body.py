@@ -132,7 +132,7 @@ def test_depth_and_size_are_bounded() -> None:
         read_body(b'{"a":"aaaa"}', max_bytes=11)
 
 
-def test_half_of_a_surrogate_pair_is_mended_in_the_text() -> None:
+def test_half_of_a_surrogate_pair_is_repaired_in_the_text() -> None:
     """What is read is what may be sent on."""
     body = read_body(b'{"a":"\\ud800 and \\ud83d\\ude00"}')
     assert body.text == b'{"a":"\\ufffd and \\ud83d\\ude00"}'

@@ -91,7 +91,7 @@ def providers_with_batches() -> list[str]:
 
     names: list[str] = []
     for row in ROWS.values():
-        spoken = [name for name in row.dialects if is_dialect(name)]
-        if spoken and batches_of(get_service(spoken[0]), row.quirks) is not None:
+        dialects = [name for name in row.dialects if is_dialect(name)]
+        if dialects and batches_of(get_service(dialects[0]), row.quirks) is not None:
             names.append(row.name)
     return names

@@ -57,7 +57,7 @@ class Call(Struct, frozen=True, eq=False):
     tool_deltas: bool = False
     """Whether pieces of arguments are shown, too."""
     typed: bool = False
-    """Whether the answer is to be a value of a type, so that its schema may climb down the ladder."""
+    """Whether the answer is to be a value of a type, so that its schema may have a fallback."""
     provider_ids: dict[str, str] | None = None
     """Is told the provider's id of each call that was given another; None when nobody wants to know."""
     watch: Watch | None = None

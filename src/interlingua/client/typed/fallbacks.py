@@ -1,4 +1,4 @@
-"""Typed output where a target cannot be held to a schema: a ladder, each rung an entry.
+"""Typed output where a target cannot be held to a schema: a fallback, with an entry.
 
 1. The schema, as the target itself takes it.
 2. A hidden tool whose arguments are the answer, forced. The caller's own tools stay callable; the hidden one is never
@@ -8,7 +8,7 @@
 Rules
 - Only what is refused for its output schema alone climbs down, and what would go without it (`allow`); anything else is
   refused as before.
-- Each target of a chain has its own rung; under `strict` there is the first one alone.
+- Each target of a chain has its own fallback; under `strict` there is none.
 - A target that cannot force a call would only sometimes answer with the tool: it gets the schema in words.
 """
 
@@ -49,9 +49,9 @@ DESCRIPTION = "Gives the final answer. Call it once, when you have everything th
 
 
 def encode_typed(dialect: Dialect, request: Request, options: EncodeOptions) -> Encoded:
-    """The request on the wire, by the first rung that the target takes.
+    """The request on the wire, by the first form that the target takes.
 
-    Raises: UnsupportedError for what has no rung; HistoryError.
+    Raises: UnsupportedError for what has no fallback; HistoryError.
     """
     try:
         encoded = dialect.encode_request(request, options)
@@ -68,12 +68,12 @@ def encode_typed(dialect: Dialect, request: Request, options: EncodeOptions) -> 
 
 
 def _lower(dialect: Dialect, request: Request, options: EncodeOptions) -> Encoded | None:
-    """The best of the lower rungs; None where there is none."""
+    """The best fallback; None where there is none."""
     return _forced(dialect, request, options) or _prompted(dialect, request, options)
 
 
 def _forced(dialect: Dialect, request: Request, options: EncodeOptions) -> Encoded | None:
-    """The second rung; None where the target takes no tools, or no forced call."""
+    """The first fallback, a hidden tool; None where the target takes no tools, or no forced call."""
     names = {tool.name for tool in request.tools if isinstance(tool, Tool)}
     name = request.schema_name or "response"
     while name in names:  # no other tool is called as the hidden one is
@@ -93,7 +93,7 @@ def _forced(dialect: Dialect, request: Request, options: EncodeOptions) -> Encod
 
 
 def _prompted(dialect: Dialect, request: Request, options: EncodeOptions) -> Encoded | None:
-    """The third rung; None where the rest of the request is refused, too."""
+    """The last fallback, words; None where the rest of the request is refused, too."""
     gap = "\n\n" if request.system else ""
     instruction = TextPart(gap + schema_prompt(request.output_schema))
     try:

@@ -2,8 +2,8 @@
 
 Rules
 - `repair` decides what becomes of an answer that does not fit: `off`, an error; `safe`, what is meant beyond doubt is
-  mended; `ask`, that, and then its problems go back to the model, at most `max_repairs` times.
-- Only answers are mended. Arguments of tool calls never are, and an answer that calls tools is not an answer yet.
+  repaired; `ask`, that, and then its problems go back to the model, at most `max_repairs` times.
+- Only answers are repaired. Arguments of tool calls never are, and an answer that calls tools is not an answer yet.
 - A refusal and an answer that the length limit cut are not asked for again: the same question would end the same way.
 - Usage, cost and tries are those of all tries. The conversation holds the question and the last answer alone.
 """

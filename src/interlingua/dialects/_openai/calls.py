@@ -25,7 +25,7 @@ __all__ = [
     "decode_choice",
     "freeform_arguments",
     "freeform_input",
-    "mended_arguments",
+    "repaired_arguments",
 ]
 
 CHOICES: dict[str, ToolChoice] = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
@@ -47,7 +47,7 @@ def arguments_text(arguments: str | Raw | UnsetType) -> tuple[str, bool]:
     return ("", False) if raw == b"null" else (raw.decode(), True)
 
 
-def mended_arguments(text: str, changes: Changes, path: str, *, cut_off: bool) -> str:
+def repaired_arguments(text: str, changes: Changes, path: str, *, cut_off: bool) -> str:
     """Arguments that do not begin like an object: those encoded twice decoded, and an entry for none."""
     inner = decoded_twice(text)
     if inner is not None:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from interlingua.dialects._citations import own_values
 from interlingua.dialects._members import merge_members, says_more
-from interlingua.dialects._openai.calls import arguments_text, clean_name, mended_arguments
+from interlingua.dialects._openai.calls import arguments_text, clean_name, repaired_arguments
 from interlingua.dialects._steps import answer_thinking, history_text
 from interlingua.dialects._transcripts import transcript_text
 from interlingua.dialects.cohere.citations import is_of_plan, is_of_thinking, read_citation, write_citations
@@ -139,7 +139,7 @@ class CallReader:
             self.changes.add(code, f"{path}/id")
         text = self.arguments(wire, path)
         if text[:1] != "{":
-            text = mended_arguments(text, self.changes, f"{path}/arguments_json", cut_off=cut_off)
+            text = repaired_arguments(text, self.changes, f"{path}/arguments_json", cut_off=cut_off)
         freeform = self.freeform(name)
         return make_call(call_id, name, text, cut_off=cut_off, freeform=freeform, extra=self.members(wire))
 

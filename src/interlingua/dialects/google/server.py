@@ -106,7 +106,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
 
 def _read_part(name: bytes, text: bytes, kind: type[S]) -> S:
-    """A wire object of one member of a body, which is mended, whichever way its members are spelt."""
+    """A wire object of one member of a body, which is repaired, whichever way its members are spelt."""
     return read_request(b'{"%b":%b}' % (name, text), kind, [])
 
 

@@ -22,7 +22,7 @@ from interlingua.dialects._openai.calls import (
     clean_name,
     freeform_arguments,
     freeform_input,
-    mended_arguments,
+    repaired_arguments,
 )
 from interlingua.dialects._openai.citations import read_annotation, url_members
 from interlingua.dialects._parallel import WRAPPERS, inner_calls
@@ -206,7 +206,7 @@ class AssistantDecoder:
         if not name:
             raise DecodeError("a tool call must have a name", path="/function/name")
         if text[:1] != "{":
-            text = mended_arguments(text, self.changes, self._here("/arguments_json"), cut_off=cut_off)
+            text = repaired_arguments(text, self.changes, self._here("/arguments_json"), cut_off=cut_off)
         if name not in self.undo.tool_names and (self.undo.names or "<|" in name):
             name = clean_name(name, self.undo, self.changes, self._here("/name"))
         sealed = self._sealed({"extra_content": call.extra_content}) if call.extra_content else None

@@ -88,7 +88,7 @@ SERVICE = Service(
         "vendor": "interlingua.dialects._openai.batches",
         "jobs": "interlingua.dialects.openai_chat.batch_jobs",
     },
-    spoken=("openai-chat", "openai-responses"),
+    upstream_dialects=("openai-chat", "openai-responses"),
     base_path="/v1",
     scheme="openai-compatible",
     vendor="openai",

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._members import is_list, is_object, plain
-from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments, mended_arguments
+from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments, repaired_arguments
 from interlingua.dialects._parallel import WRAPPERS, inner_calls, is_wrapper
 from interlingua.dialects.openai_responses.parts import NAME, SPOKEN, decode_content
 from interlingua.dialects.openai_responses.steps import is_step, read_step
@@ -215,7 +215,7 @@ class ItemDecoder:
             if was_object:
                 self.changes.add("arguments_object", f"{here}/arguments_json")
         if text[:1] != "{":
-            text = mended_arguments(text, self.changes, f"{here}/arguments_json", cut_off=self.cut_off)
+            text = repaired_arguments(text, self.changes, f"{here}/arguments_json", cut_off=self.cut_off)
         name = wire.name
         if name not in self.undo.tool_names and (self.undo.names or "<|" in name):
             name = clean_name(name, self.undo, self.changes, f"{here}/name")

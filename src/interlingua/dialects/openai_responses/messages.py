@@ -126,7 +126,7 @@ class _History:
         return self.decoder
 
     def _bare_call(self, wire: ItemWire) -> bool:
-        """Read a call with nothing beside its arguments; False for one in which anything is to be mended."""
+        """Read a call with nothing beside its arguments; False for one in which anything is to be repaired."""
         name, text = wire.name, wire.arguments
         if not name or "<|" in name or wire.id is not None or wire.phase is not None or wire.extra or text is UNSET:
             return False

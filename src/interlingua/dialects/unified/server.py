@@ -2,7 +2,7 @@
 
 Rules
 - The format is strict: an unknown member, a tool that breaks a rule, a result that names no call, and so on, are a 400
-  whose `code` is the rule's name and whose `path` is the place. Nothing is mended, whatever the options say.
+  whose `code` is the rule's name and whose `path` is the place. Nothing is repaired, whatever the options say.
 - Ids are written as they are in the answer. Own ids are given where a provider's answer is decoded
   (`DecodeContext.make_id`), so that events, answers and whoever remembers the pairs see the same ones.
 - An answer with a broken call, unless its length ended it, is an error with the answer beside it, never a call.

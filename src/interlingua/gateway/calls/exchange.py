@@ -6,7 +6,7 @@ on the way is in the `ClientExchange`, whose owner is this module.
 
 Rules
 - A body without a model, or without anything to say to it, is refused with the name of the missing member.
-- Histories of foreign clients are mended; the unified dialect refuses by its rules.
+- Histories of foreign clients are repaired; the unified dialect refuses by its rules.
 - The answer shows the model under the name that the client used for it.
 - Nothing is sent to the client before the first upstream event is there: until then a chain may go on, and an error has
   a status of its own. After that a failure is the dialect's own error in the stream.

@@ -217,7 +217,7 @@ class KeyWatch:
                     os.utime(self._copy)
         except ConfigError:
             return  # the link has said so, once
-        except Exception:  # whatever it is, the next look may find it mended
+        except Exception:  # whatever it is, the next look may find it repaired
             logging.getLogger("interlingua.gateway").exception("shared keys are taken as they were")
 
     def _write_copy(self, copy: SharedKeys) -> None:

@@ -75,8 +75,8 @@ async def replayed(played: Played, dialect: str) -> Replayed:
         for passage in passages:
             provider = passage.target.partition("/")[0]
             if provider and provider not in ROWS:
-                spoken = passage.dialect or DEFAULT_DIALECT
-                scheme = get_service(spoken).scheme or spoken
+                name = passage.dialect or DEFAULT_DIALECT
+                scheme = get_service(name).scheme or name
                 environ[f"LLM_{provider.replace('-', '_').upper()}"] = f"{scheme}://replay@replay.invalid"
         registry = Registry(environ)
         targets = [spec for spec in dict.fromkeys(passage.target for passage in passages) if spec]
@@ -160,14 +160,14 @@ def _meant(passage: Passage, decoded: DecodedRequest, request: HttpRequest) -> A
 
 def meaning_of(dialect: str, status: int, headers: Headers, body: bytes) -> Response[Any] | Error:
     """The meaning of a recorded reply, as a response or as an error."""
-    spoken, context = get_dialect(dialect), DecodeContext()
+    codec, context = get_dialect(dialect), DecodeContext()
     reply = HttpReply(status=status, headers=headers, body=body)
     if status >= _FAILED:
-        return spoken.decode_error(reply, context)
+        return codec.decode_error(reply, context)
     kind = (header(headers, "content-type") or "").partition(";")[0].strip()
-    if kind != spoken.service.stream_type:
-        return spoken.decode_response(reply, context)
-    decoder = spoken.stream_decoder(context)
+    if kind != codec.service.stream_type:
+        return codec.decode_response(reply, context)
+    decoder = codec.stream_decoder(context)
     events = [*decoder.feed(body), *decoder.close()]
     match events[-1] if events else None:
         case StreamEnd(response=response):

@@ -7,7 +7,7 @@ Rules
 - A worker that dies is replaced at once; one that dies young, later and later, up to five seconds.
 - SIGHUP goes to every worker. SIGTERM and Ctrl-C have all of them drain; who is not done in time is killed.
 - Workers that cannot start at all (a file with an error, a missing package) end the whole command. Once it has begun,
-  a file with an error ends nobody: who dies then is started again and again, until the file is mended.
+  a file with an error ends nobody: who dies then is started again and again, until the file is repaired.
 """
 
 from __future__ import annotations

@@ -418,7 +418,7 @@ class SharedAccounts:
             try:
                 account = decode(value, Account) if value else self._latest.get(name)
             except (DecodeError, LimitExceededError):
-                self._written.pop(name, None)  # it is read anew each time, and so once it is mended
+                self._written.pop(name, None)  # it is read anew each time, and so once it is repaired
                 if name not in self._damaged:
                     self._damaged.add(name)
                     self._log("the shared account %s is damaged; delete it in the store to begin it anew", name)

@@ -144,7 +144,7 @@ class StoredResponses:
         """The request as one that needs nothing of this store.
 
         Raises: BadRequestError for an answer that is not there, and for a result without its call where that is not
-        mended; DecodeError for a malformed id and an unknown item of
+        repaired; DecodeError for a malformed id and an unknown item of
         ours, which name the member.
         """
         if "previous_response_id" not in body:

@@ -104,11 +104,11 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
     """The handler of requests that a provider of a dialect answers; `reads` says whether a model gets them at once."""
 
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-        spoken = dialect or dialect_by_headers(request)
+        client = dialect or dialect_by_headers(request)
         named, rewrite = await _model_of(gateway, request)
         if request.entry is not None:
             request.entry.set_model(named, stream=False)
-        endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
+        endpoint = _target(gateway, request, named, client) if named else _provider(gateway, request, client)
         guard, key = gateway.guard, gateway.guard.key(request)
         json_body = _read_of(rewrite)
         if json_body is not None and guard.lists_models(key):
@@ -310,7 +310,7 @@ def _target(gateway: Gateway, request: GatewayRequest, model: str, dialect: str)
     if not gateway.may_use(request, model):
         raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
     targets = gateway.ids.able_targets(gateway.targets.of(model, dialect, tools=False), request)
-    endpoint = next((target.endpoint for target in targets if target.dialect.name in _spoken(dialect)), None)
+    endpoint = next((target.endpoint for target in targets if target.dialect.name in _upstream_dialects(dialect)), None)
     if endpoint is None:
         others = ", ".join(target.endpoint.spec for target in targets)
         reason = f"{request.path} is not translated, and {others} does not answer it"
@@ -325,7 +325,7 @@ def _provider(gateway: Gateway, request: GatewayRequest, dialect: str) -> Endpoi
     """
     for name in request.kept_by or gateway.settings.providers:
         targets = gateway.targets.of(f"{name}/*", dialect, tools=False)
-        if targets[0].dialect.name in _spoken(dialect):
+        if targets[0].dialect.name in _upstream_dialects(dialect):
             if not gateway.may_use(request, f"{name}/*"):
                 raise PermissionDeniedError(f"this key may not use the provider {name}", status=403)
             return targets[0].endpoint
@@ -333,8 +333,8 @@ def _provider(gateway: Gateway, request: GatewayRequest, dialect: str) -> Endpoi
     raise NotFoundError(reason, status=404, code="unknown_url")
 
 
-def _spoken(dialect: str) -> tuple[str, ...]:
-    return get_service(dialect).spoken or (dialect,)
+def _upstream_dialects(dialect: str) -> tuple[str, ...]:
+    return get_service(dialect).upstream_dialects or (dialect,)
 
 
 def _path(request: GatewayRequest, endpoint: Endpoint, named: str) -> str:

@@ -260,7 +260,7 @@ def test_a_schema_file_gives_json(ask: Callable[..., int], capsys: Capture, tmp_
     assert fake.last_request.output_schema == schema
 
 
-def test_an_answer_that_is_mended(ask: Callable[..., int], capsys: Capture, tmp_path: Path) -> None:
+def test_an_answer_that_is_repaired(ask: Callable[..., int], capsys: Capture, tmp_path: Path) -> None:
     """--repair mends it, or sends the problems back; without it the same answer does not fit."""
     (tmp_path / "types_of_mine.py").write_text(TYPES, encoding="utf-8")
     nearly = "{'number': '7', 'total': '12.5'}"

@@ -1,4 +1,4 @@
-"""Typed answers where a target cannot be held to a schema: a hidden tool, else words; each rung an entry."""
+"""Typed answers where a target cannot be held to a schema: a hidden tool, else words; each with an entry."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_where_no_call_can_be_forced_the_schema_is_told_in_words() -> None:
     assert entries(reply) == [("output_schema_prompted", "/output_schema")]
 
 
-def test_under_strict_there_is_no_ladder() -> None:
+def test_under_strict_there_is_no_fallback() -> None:
     """What cannot be said as it is is refused."""
     with scripted(), pytest.raises(il.UnsupportedError, match="only JSON mode"):
         il.model("deepseek/m", strict=True).generate("Hi", output=Invoice)
@@ -153,7 +153,7 @@ def test_what_is_refused_for_another_reason_stays_refused() -> None:
         il.model("deepseek/m").generate([il.user(image, reference)], output=Invoice)
 
 
-def test_explain_shows_the_rung() -> None:
-    """Nothing is sent, and the request that would be is the one of the rung."""
+def test_explain_shows_the_form() -> None:
+    """Nothing is sent, and the request that would be is the one of the fallback."""
     plan = il.model("deepseek/m").explain("Hi", output=Invoice)
     assert ("output_schema_forced_tool", "/output_schema") in [(change.code, change.path) for change in plan.changes]

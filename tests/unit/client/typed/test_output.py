@@ -209,7 +209,7 @@ def test_safe_gives_what_fits_or_an_error(face: Face) -> None:
     assert (caught.value.fault, len(script.requests)) == ("invalid", 1)
 
 
-def test_arg_12_arguments_of_tools_are_never_mended(face: Face) -> None:
+def test_arg_12_arguments_of_tools_are_never_repaired(face: Face) -> None:
     """ARG-12: a call that was cut is no call, and a broken one an error, whatever `repair` says."""
     cut = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1'}}
     for repair in ("safe", "ask"):
@@ -279,7 +279,7 @@ def test_what_would_end_the_same_way_is_not_asked_again(face: Face, reply: Any, 
 
 
 def test_ask_stays_with_the_target_that_served(face: Face) -> None:
-    """A chain does not begin anew; each of its targets has its own rung."""
+    """A chain does not begin anew; each of its targets has its own fallback."""
     call = {"id": "c", "type": "function", "function": {"name": "Basket", "arguments": '{"kind": "fruit"}'}}
     right = {
         "id": "c",
@@ -365,7 +365,7 @@ def test_partials_of_a_stream(face: Face) -> None:
 
 @pytest.mark.filterwarnings("ignore::interlingua.ChangeWarning")
 def test_partials_of_a_hidden_tool(face: Face) -> None:
-    """The lower rungs look the same."""
+    """The fallbacks look the same."""
     call = {
         "index": 0,
         "id": "c",
@@ -404,7 +404,7 @@ def test_partials_go_on_where_they_were_left() -> None:
 
 
 def test_finish_mends_and_asks_as_generate_does(face: Face) -> None:
-    """The stream's answer is mended; where that is not enough, the next one comes as a whole, once."""
+    """The stream's answer is repaired; where that is not enough, the next one comes as a whole, once."""
     with scripted(sse(*chunks(MISFIT)), chat(NEARLY)) as script:
         stream = face.model("openai-chat/gpt-4.1").stream("Hi", output=Basket, repair="ask")
         reply = face.finish(stream)

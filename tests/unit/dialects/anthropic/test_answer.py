@@ -449,7 +449,7 @@ def test_what_only_another_provider_keeps_is_refused() -> None:
     ]
 
 
-def test_lone_surrogates_are_mended_and_said() -> None:
+def test_lone_surrogates_are_repaired_and_said() -> None:
     """In requests, and in answers."""
     found = decode(b'{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"a\\ud800"}]}')
     assert found.request.messages[0].text == "a\ufffd"

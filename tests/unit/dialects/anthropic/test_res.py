@@ -133,9 +133,9 @@ def test_res_06_an_orphan_result_is_refused_or_told_as_text() -> None:
     orphan = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "4"}]}
     with pytest.raises(HistoryError, match="'x'"):
         request(HELLO, said, orphan)
-    mended = decode({"messages": [HELLO, said, orphan]}, history="mend")
-    assert codes(mended.changes) == ["repaired result_orphan /messages/2"]
-    assert mended.request.messages[-1].text == "Result of the tool x: 4"
+    repaired = decode({"messages": [HELLO, said, orphan]}, history="mend")
+    assert codes(repaired.changes) == ["repaired result_orphan /messages/2"]
+    assert repaired.request.messages[-1].text == "Result of the tool x: 4"
 
 
 def test_res_07_a_call_without_a_result_is_refused_or_gets_an_error_result() -> None:
@@ -143,8 +143,8 @@ def test_res_07_a_call_without_a_result_is_refused_or_gets_an_error_result() -> 
     body: Any = {"messages": [HELLO, USE, HELLO]}
     with pytest.raises(HistoryError, match="'a'"):
         decode(body)
-    mended = decode(body, history="mend").request
-    assert mended.messages[2].tool_results[0].is_error
+    repaired = decode(body, history="mend").request
+    assert repaired.messages[2].tool_results[0].is_error
 
 
 def test_res_08_a_second_result_is_refused_or_left_out() -> None:
@@ -162,9 +162,9 @@ def test_id_09_a_repeated_id_is_refused_or_renamed_with_its_result() -> None:
     body: Any = {"messages": [HELLO, USE, result, USE, result]}
     with pytest.raises(HistoryError, match="two calls"):
         decode(body)
-    mended = decode(body, history="mend").request.messages
-    assert mended[1].tool_calls[0].id == "a" == mended[2].tool_results[0].call_id
-    assert mended[3].tool_calls[0].id == mended[4].tool_results[0].call_id != "a"
+    repaired = decode(body, history="mend").request.messages
+    assert repaired[1].tool_calls[0].id == "a" == repaired[2].tool_results[0].call_id
+    assert repaired[3].tool_calls[0].id == repaired[4].tool_results[0].call_id != "a"
 
 
 def test_res_10_text_after_a_call_keeps_its_place() -> None:
@@ -392,5 +392,5 @@ def test_arg_15_broken_arguments_in_a_history_are_refused_or_told() -> None:
         HistoryError, match=r"messages\[1\]: the arguments of call 'a' \(tool f\) are broken: not_object"
     ):
         decode({"messages": [HELLO, bad, result]})
-    mended = decode({"messages": [HELLO, bad, result]}, history="mend").request
-    assert mended.messages[1].text == "f([1])"
+    repaired = decode({"messages": [HELLO, bad, result]}, history="mend").request
+    assert repaired.messages[1].text == "f([1])"

@@ -300,7 +300,7 @@ def test_results_with_ids_stay_where_they_are() -> None:
     assert [part["functionResponse"]["id"] for part in parts] == ["b", "a"]
 
 
-def test_res_07_a_call_without_a_result_is_an_error_or_mended() -> None:
+def test_res_07_a_call_without_a_result_is_an_error_or_repaired() -> None:
     """Never sent unpaired."""
     messages = (user("q"), assistant(ToolCall("id-1", "f", "{}")))
     with pytest.raises(HistoryError):

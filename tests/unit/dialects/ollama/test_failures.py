@@ -163,8 +163,8 @@ def test_id_20_an_id_that_names_no_call_is_refused() -> None:
     ]
     with pytest.raises(HistoryError, match="'z'"):
         decode({"messages": messages})
-    mended = decode({"messages": messages}, options=DecodeOptions(history="mend"))
-    assert codes(mended.changes) == ["result_orphan /messages/2", "result_missing /messages/2"]
+    repaired = decode({"messages": messages}, options=DecodeOptions(history="mend"))
+    assert codes(repaired.changes) == ["result_orphan /messages/2", "result_missing /messages/2"]
 
 
 def test_id_ids_and_names_come_back_as_they_were() -> None:
@@ -310,8 +310,8 @@ def test_arg_broken_arguments_are_a_broken_call(arguments: str, reason: Any) -> 
     body = f'{{"model":"m","messages":[{{"role":"assistant","tool_calls":[{call}]}},{{"role":"tool","content":"A"}}]}}'
     with pytest.raises(HistoryError, match=f"broken: {reason}"):
         decode(body)
-    mended = decode(body, options=DecodeOptions(history="mend")).request
-    assert mended.messages[0] == assistant(TextPart(f"go({raw})"))
+    repaired = decode(body, options=DecodeOptions(history="mend")).request
+    assert repaired.messages[0] == assistant(TextPart(f"go({raw})"))
 
 
 def test_arg_broken_calls_of_an_answer_go_back_as_they_came_or_as_text() -> None:

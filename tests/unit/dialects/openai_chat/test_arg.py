@@ -172,13 +172,13 @@ def test_arg_15_broken_arguments_in_a_history_are_a_history_error() -> None:
 
 def test_arg_15_under_mend_broken_arguments_become_text() -> None:
     """The same form as our own broken calls, recorded as a repair."""
-    mended = decode(CORRUPT, DecodeOptions(history="mend"))
-    assert mended.request.messages == (
+    repaired = decode(CORRUPT, DecodeOptions(history="mend"))
+    assert repaired.request.messages == (
         user("Hi"),
         assistant(TextPart('f({"x":)')),
         user("f: ok"),
     )
-    assert [(change.action, change.code) for change in mended.changes] == [("repaired", "arguments_broken")]
+    assert [(change.action, change.code) for change in repaired.changes] == [("repaired", "arguments_broken")]
 
 
 @pytest.mark.parametrize("sign", ["\\n", "\\t", "\\u0001"])

@@ -64,15 +64,15 @@ def test_a_document_url_is_read() -> None:
     assert getattr(second, "kind", None) == "media_ref"
 
 
-def test_under_mend_broken_calls_and_those_without_results_are_mended_together() -> None:
+def test_under_mend_broken_calls_and_those_without_results_are_repaired_together() -> None:
     """A broken call without a result is text; nothing is made up for it but the text."""
     body = (
         '[{"role":"user","content":"Hi"},{"role":"assistant","content":"x","tool_calls":[{"id":"a","type":"function",'
         '"function":{"name":"f","arguments":"{"}}]},{"role":"user","content":"Go"}]'
     )
-    mended = decode(body, DecodeOptions(history="mend"))
-    assert codes(mended.changes) == ["result_missing /messages/2", "arguments_broken /messages/1/parts/1"]
-    assert not any(message.tool_calls or message.tool_results for message in mended.request.messages)
+    repaired = decode(body, DecodeOptions(history="mend"))
+    assert codes(repaired.changes) == ["result_missing /messages/2", "arguments_broken /messages/1/parts/1"]
+    assert not any(message.tool_calls or message.tool_results for message in repaired.request.messages)
 
 
 def test_a_broken_call_with_its_result_is_sent_as_text() -> None:

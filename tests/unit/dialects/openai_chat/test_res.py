@@ -111,9 +111,9 @@ def test_res_06_a_result_without_its_call() -> None:
     """`refuse` names it, `mend` tells it as text."""
     with pytest.raises(HistoryError, match=r"^messages\[1\]: a tool result names the call 'gone', which is not in"):
         request(ORPHAN)
-    mended = decode(ORPHAN, MEND)
-    assert mended.request.messages == (user("Hi"), user("Result of the tool f: 4"), user("Go on"))
-    assert codes(mended.changes) == ["result_orphan /messages/1"]
+    repaired = decode(ORPHAN, MEND)
+    assert repaired.request.messages == (user("Hi"), user("Result of the tool f: 4"), user("Go on"))
+    assert codes(repaired.changes) == ["result_orphan /messages/1"]
 
 
 MISSING = (
@@ -127,12 +127,12 @@ def test_res_07_a_call_without_result() -> None:
     """`refuse` names it, `mend` puts an error result in its place, beside those that are there."""
     with pytest.raises(HistoryError, match=r"the call 'a' of messages\[1\] \(tool f\) has no result"):
         request(MISSING)
-    mended = decode(MISSING, MEND)
+    repaired = decode(MISSING, MEND)
     lost = "This call has no result: it was cancelled or its result was lost."
-    assert mended.request.messages[2] == Message(
+    assert repaired.request.messages[2] == Message(
         "tool", (ToolResult("b", "f", "4"), ToolResult("a", "f", lost, is_error=True))
     )
-    assert codes(mended.changes) == ["result_missing /messages/3"]
+    assert codes(repaired.changes) == ["result_missing /messages/3"]
 
 
 def test_res_07_a_call_at_the_very_end_has_no_result_either() -> None:
@@ -140,8 +140,8 @@ def test_res_07_a_call_at_the_very_end_has_no_result_either() -> None:
     body = MISSING[: MISSING.index(',{"role":"tool"')] + "]"
     with pytest.raises(HistoryError, match=r"\(and 1 more\)"):
         request(body)
-    mended = request(body, MEND)
-    assert [part.call_id for part in mended.messages[2].tool_results] == ["a", "b"]
+    repaired = request(body, MEND)
+    assert [part.call_id for part in repaired.messages[2].tool_results] == ["a", "b"]
 
 
 def test_res_08_two_results_of_one_call() -> None:
@@ -153,9 +153,9 @@ def test_res_08_two_results_of_one_call() -> None:
     )
     with pytest.raises(HistoryError, match=r"a second result for the call 'a' \(tool f\)"):
         request(body)
-    mended = decode(body, MEND)
-    assert [part.content for part in mended.request.messages[2].tool_results] == ["1", "2"]
-    assert codes(mended.changes) == ["result_duplicate /messages/2"]
+    repaired = decode(body, MEND)
+    assert [part.content for part in repaired.request.messages[2].tool_results] == ["1", "2"]
+    assert codes(repaired.changes) == ["result_duplicate /messages/2"]
 
 
 def test_sec_09_two_calls_of_one_id() -> None:
@@ -168,9 +168,9 @@ def test_sec_09_two_calls_of_one_id() -> None:
     )
     with pytest.raises(HistoryError, match=r"two calls have the id 'x' \(tool wipe\)"):
         request(body)
-    mended = request(body, MEND)
-    assert [(call.id, call.name) for call in mended.messages[1].tool_calls] == [("x", "read"), ("call_1", "wipe")]
-    assert [(part.call_id, part.name, part.content) for part in mended.messages[2].tool_results] == [
+    repaired = request(body, MEND)
+    assert [(call.id, call.name) for call in repaired.messages[1].tool_calls] == [("x", "read"), ("call_1", "wipe")]
+    assert [(part.call_id, part.name, part.content) for part in repaired.messages[2].tool_results] == [
         ("x", "read", "of read"),
         ("call_1", "wipe", "of wipe"),
     ]

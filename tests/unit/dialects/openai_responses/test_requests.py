@@ -262,13 +262,13 @@ def test_json_results_are_compact_text() -> None:
 
 
 def test_res_06_and_07_and_08_pairs_are_required() -> None:
-    """An orphan, a missing and a second result: refused, or mended with an entry."""
+    """An orphan, a missing and a second result: refused, or repaired with an entry."""
     broken = {"result_orphan": [OUTPUT], "result_missing": [CALL], "result_duplicate": [CALL, OUTPUT, OUTPUT]}
     for code, given in broken.items():
         with pytest.raises(HistoryError, match="call_a"):
             request(given)
-        mended = decode(given, DecodeOptions(history="mend"))
-        assert [change.code for change in mended.changes] == [code]
+        repaired = decode(given, DecodeOptions(history="mend"))
+        assert [change.code for change in repaired.changes] == [code]
 
 
 @pytest.mark.parametrize("state", [{"previous_response_id": "resp_0"}, {"conversation": "conv_1"}])
@@ -311,13 +311,13 @@ def test_hosted_items_stand_where_they_stood() -> None:
 
 
 def test_arg_15_broken_arguments_in_a_history() -> None:
-    """Refused by name; mended, they are sent as text."""
+    """Refused by name; repaired, they are sent as text."""
     given = [call_item("call_a", "look", "{oops"), OUTPUT]
     with pytest.raises(HistoryError, match=r"messages\[0\].*'call_a' \(tool look\) are broken: malformed"):
         request(given)
-    mended = decode(given, DecodeOptions(history="mend"))
-    assert [change.code for change in mended.changes] == ["arguments_broken"]
-    assert mended.request.messages == (assistant("look({oops)"), user("look: ok"))
+    repaired = decode(given, DecodeOptions(history="mend"))
+    assert [change.code for change in repaired.changes] == ["arguments_broken"]
+    assert repaired.request.messages == (assistant("look({oops)"), user("look: ok"))
 
 
 def test_arg_01_and_02_loose_arguments_are_understood() -> None:

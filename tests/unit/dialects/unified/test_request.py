@@ -192,7 +192,7 @@ HISTORIES: list[tuple[str, list[dict[str, Any]], str]] = [
 def test_r32_what_does_not_pair_is_refused(
     rule: str, messages: list[dict[str, Any]], sentence: str, policy: str
 ) -> None:
-    """R32, R47: each by its own named rule, a 400; nothing is mended, whatever the policy for foreign clients is."""
+    """R32, R47: each by its own named rule, a 400; nothing is repaired, whatever the policy for foreign clients is."""
     with pytest.raises(HistoryError) as caught:
         read({"messages": messages}, history=policy)
     assert caught.value.code == rule

@@ -1,4 +1,4 @@
-"""Histories of foreign clients at the gateway: mended and recorded on the way to another dialect, never in their own.
+"""Histories of foreign clients at the gateway: repaired and recorded on the way to another dialect, never in their own.
 
 And what Messages clients say in headers and in the query: passed on in their own dialect, sent as dropped elsewhere.
 """
@@ -80,7 +80,7 @@ CASES: dict[str, tuple[list[Any], str, list[Any]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_r32_a_history_is_mended_on_the_way_to_another_dialect(case: str) -> None:
+def test_r32_a_history_is_repaired_on_the_way_to_another_dialect(case: str) -> None:
     """Every call has its one result; the repair is in the header, the request is one that the provider takes."""
     messages, change, expected = CASES[case]
     with Upstream("anthropic", "x").standing() as upstream:
@@ -95,7 +95,7 @@ def test_r32_a_history_is_mended_on_the_way_to_another_dialect(case: str) -> Non
 
 @cells("dialect", ["google", "openai-responses", "ollama", "cohere"])
 @cells("case", CASES)
-def test_r32_what_is_mended_is_taken_everywhere(case: str, dialect: str) -> None:
+def test_r32_what_is_repaired_is_taken_everywhere(case: str, dialect: str) -> None:
     """The strict upstream of every other dialect takes it, too."""
     with Upstream(dialect, "x").standing() as upstream:
         body = {"model": MODELS[dialect], "messages": CASES[case][0], "tools": TOOLS}
@@ -118,7 +118,7 @@ def test_sec_09_two_calls_of_one_id_keep_their_own_results_apart() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_r32_in_the_clients_own_dialect_nothing_is_mended(case: str) -> None:
+def test_r32_in_the_clients_own_dialect_nothing_is_repaired(case: str) -> None:
     """The body goes out as it came, and what the provider says of it comes back."""
     body = encode({"model": "gpt-4.1", "messages": CASES[case][0], "tools": TOOLS}, nulls=9)
     with Upstream("openai-chat", "x").standing() as upstream:

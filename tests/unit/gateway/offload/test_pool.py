@@ -68,8 +68,8 @@ async def test_what_messagepack_cannot_say_gets_there_all_the_same(offload: Offl
     assert encoded == target.encode_request(request, options)
 
 
-async def test_halves_of_surrogates_are_mended_there(offload: Offload) -> None:
-    """The text that comes back is the mended one."""
+async def test_halves_of_surrogates_are_repaired_there(offload: Offload) -> None:
+    """The text that comes back is the repaired one."""
     body = await offload.read(BODY.replace(b"Hi", b"\\ud800"), "openai-chat", "")
     assert (body.text, body.repairs) == (BODY.replace(b"Hi", b"\\ufffd"), ("lone_surrogate",))
 

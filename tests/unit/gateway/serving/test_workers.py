@@ -92,7 +92,7 @@ def test_a_file_with_an_error_ends_who_begins(tmp_path: Path) -> None:
 
 
 def test_a_file_with_an_error_ends_nobody_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that is killed beside it is started until the file is mended; the other one serves on."""
+    """A worker that is killed beside it is started until the file is repaired; the other one serves on."""
     monkeypatch.setattr(workers, "LONGEST_PAUSE_S", 0.1)
     monkeypatch.setattr(workers, "LOOK_S", 0.005)
     bad, told = tmp_path / "bad", list[str]()

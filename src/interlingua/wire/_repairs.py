@@ -25,12 +25,12 @@ from interlingua.wire._shape import Choice, Items, Members, Shape, Values, shape
 if TYPE_CHECKING:
     from interlingua.errors import DecodeError
 
-__all__ = ["MAX_MENDED", "mended_at"]
+__all__ = ["MAX_REPAIRED", "repaired_at"]
 
 UNEXPECTED_TYPE, COUNT_CLAMPED = "unexpected_type", "count_clamped"
 """The repairs that replace a value of another type, and a number that is out of its bounds."""
 
-MAX_MENDED = 16
+MAX_REPAIRED = 16
 """How many values of one text are replaced; each costs one more reading of it."""
 _MISFIT = re.compile(r"expected `(?P<expected>[^`]*)`(?:, got | (?P<bound>[<>]=) (?P<number>\d+))")
 _EMPTY = frozenset({b"{}", b"[]", b'""', b"false"})
@@ -39,7 +39,7 @@ _MEMBERS: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(cast("Any"
 _ITEMS: msgspec.json.Decoder[list[Any]] = msgspec.json.Decoder(cast("Any", list[msgspec.Raw]))
 
 
-def mended_at(body: bytes, error: DecodeError, type: type) -> tuple[bytes, str] | None:
+def repaired_at(body: bytes, error: DecodeError, type: type) -> tuple[bytes, str] | None:
     """`body` with the value replaced that `error` names, and the repair; None where that helps nobody.
 
     Raises: DecodeError, for a text that is no JSON.
