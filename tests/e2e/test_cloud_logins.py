@@ -338,9 +338,7 @@ def test_google_reads_the_key_file_of_a_service_account(monkeypatch: pytest.Monk
         assert asked(models, registry) == f"Bearer {TOKEN}"
         assert asked(models, registry) == f"Bearer {TOKEN}"
     (asked_for,) = tokens.seen
-    assert parse_qs(asked_for.body.decode())["reservation_type"] == [
-        "urn:ietf:params:oauth:reservation-type:jwt-bearer"
-    ]
+    assert parse_qs(asked_for.body.decode())["grant_type"] == ["urn:ietf:params:oauth:grant-type:jwt-bearer"]
 
 
 def test_google_renews_a_token_before_its_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -405,9 +403,7 @@ def test_google_federates_a_workload(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_google_tells_why_its_token_service_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A revoked key file: the service's words, cleaned, with target, login and way out."""
-    with cloud(
-        lambda _: answer({"error": "invalid_reservation", "error_description": "Invalid JWT"}, "400 Bad Request")
-    ) as (
+    with cloud(lambda _: answer({"error": "invalid_grant", "error_description": "Invalid JWT"}, "400 Bad Request")) as (
         models,
         tokens,
     ):
@@ -416,7 +412,7 @@ def test_google_tells_why_its_token_service_refused(monkeypatch: pytest.MonkeyPa
         with pytest.raises(il.AuthenticationError) as caught:
             asked(models, registry_for(models, "google"))
     assert str(caught.value).startswith("work/m: login google gives no credential: ")
-    assert "invalid_reservation: Invalid JWT" in str(caught.value)
+    assert "invalid_grant: Invalid JWT" in str(caught.value)
     assert "gcloud auth application-default login" in str(caught.value)
 
 

@@ -103,30 +103,31 @@ class ItemEncoder:
         for place, part in enumerate(parts):
             self.part(part, f"{path}/parts/{place}")
         if self._thoughts and self.target.quirks.reasoning_followed:
-            # Each piece of reasoning goes directly before what it led to; where there is nothing, it is left out.
-            items: list[ItemWire] = []
-            waiting: list[tuple[ItemWire, str]] = []
-            moved: set[str] = set()
-            for place, wire in enumerate(self.items):
-                if place in self._thoughts:
-                    waiting.append((wire, self._thoughts[place]))
-                    continue
-                kind = wire.type or ""  # a text can follow only under its own id
-                if kind.endswith("_call") or kind == "compaction" or (kind == "message" and wire.id is not None):
-                    items += [thought for thought, _ in waiting]
-                    waiting = []
-                else:
-                    moved.update(where for _, where in waiting)
-                items.append(wire)
-            alone = [where for _, where in waiting]
-            for where in sorted(moved.difference(alone)):
-                self.changes.add(
-                    "order_changed", where, "the reasoning is told directly before the item that it led to"
-                )
-            for where in alone:
-                self.changes.add("thinking_unsupported", where, "the item that the reasoning led to does not follow it")
-            self.items = items
+            self._put_before_followers()
         return self.items
+
+    def _put_before_followers(self) -> None:
+        """Put each piece of reasoning directly before what it led to; where there is nothing, leave it out."""
+        items: list[ItemWire] = []
+        waiting: list[tuple[ItemWire, str]] = []
+        moved: set[str] = set()
+        for place, wire in enumerate(self.items):
+            if place in self._thoughts:
+                waiting.append((wire, self._thoughts[place]))
+                continue
+            kind = wire.type or ""  # a text can follow only under its own id
+            if kind.endswith("_call") or kind == "compaction" or (kind == "message" and wire.id is not None):
+                items += [thought for thought, _ in waiting]
+                waiting = []
+            else:
+                moved.update(path for _, path in waiting)
+            items.append(wire)
+        alone = [path for _, path in waiting]
+        for path in sorted(moved.difference(alone)):
+            self.changes.add("order_changed", path, "the reasoning is told directly before the item that it led to")
+        for path in alone:
+            self.changes.add("thinking_unsupported", path, "the item that the reasoning led to does not follow it")
+        self.items = items
 
     def part(self, part: Part, path: str) -> None:
         """Write one part into `items`, or into the message that is open."""
