@@ -191,7 +191,11 @@ _targets = ByteCache(500_000, _target)
 
 def changes_text(changes: Iterable[Change]) -> str:
     """Changes as a list of `action code path`, as many as fit, then `+n` for the rest."""
-    entries = [f"{change.action} {change.code} {quote(change.path, safe='/~')}".rstrip() for change in changes]
+    entries: list[str] = []
+    for change in changes:
+        # A repair of an answer has no place in the canonical form; its detail is the place on the wire.
+        path = change.path or (change.detail if change.detail.startswith("/") else "")
+        entries.append(f"{change.action} {change.code} {quote(path, safe='/~')}".rstrip())
     shown, length = 0, 0
     for entry in entries:
         length += len(entry) + 2

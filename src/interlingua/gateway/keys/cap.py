@@ -390,9 +390,13 @@ def input_tokens(exchange: ClientExchange, call: Call, target: CallTarget) -> in
     return estimate_body(exchange.http.body) if request is None else estimate_tokens(request, target.endpoint.model)
 
 
+_TIER_MEMBERS = frozenset({"serviceTier", "service_tier"})
+"""The members of a body in which a dialect asks for a tier of service."""
+
+
 def tier_of(exchange: ClientExchange, call: Call) -> str | None:
     """The tier of service that a request asks for."""
-    if not exchange.is_read and "service_tier" not in exchange.head.body.members:
+    if not exchange.is_read and _TIER_MEMBERS.isdisjoint(exchange.head.body.members):
         return None
     request = _request(exchange, call)
     return None if request is None else request.service_tier

@@ -39,6 +39,15 @@ def test_changes_are_told_up_to_the_bound_and_then_counted() -> None:
     assert shown.count(", ") + 1 + int(rest) == 500
 
 
+def test_a_repair_of_an_answer_is_told_with_its_place_on_the_wire() -> None:
+    """A count that was clamped has no place in the canonical form; a sentence is no place."""
+    clamped = il.Change("repaired", "count_clamped", "", "openai-chat", "decode_response", "/usage/prompt_tokens")
+    sentence = il.Change("repaired", "reasoning_restored", "", None, "repair", "restored: 1 turn")
+    assert (
+        changes_text([clamped, sentence]) == "repaired count_clamped /usage/prompt_tokens, repaired reasoning_restored"
+    )
+
+
 def test_paths_are_visible_ascii() -> None:
     """What a client wrote can neither end a header nor begin another one."""
     assert changes_text([_change("/extra/x\r\nset-cookie: a=b/ü")]) == (

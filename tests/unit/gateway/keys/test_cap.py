@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from interlingua.gateway.calls.exchange import read_exchange
+from interlingua.gateway.calls.plan import make_call
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.hooks import HookSettings
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.budget import used_of
+from interlingua.gateway.keys.cap import tier_of
 from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.policy import PolicySettings
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
@@ -395,3 +398,24 @@ async def test_choices_in_a_word_of_another_server_count() -> None:
     with Upstream("openai-chat").standing() as upstream:
         await made(asked("openai-chat", n=1, n_cmpl=8))
     assert all(limit <= 900 // 8 for limit in limits_in(sent(upstream)))
+
+
+TIERS: dict[str, dict[str, Any]] = {
+    "openai-chat": {"service_tier": "priority"},
+    "openai-responses": {"service_tier": "priority"},
+    "google": {"serviceTier": "priority"},
+    "bedrock": {"serviceTier": {"type": "priority"}},
+}
+"""The members by which a client of a dialect asks for a dearer tier of service."""
+
+
+@pytest.mark.parametrize("dialect", TIERS)
+async def test_the_tier_of_a_body_that_goes_out_as_it_came_is_known(dialect: str) -> None:
+    """Its price is that of the tier, whatever the dialect calls the member; without one nobody reads the body."""
+    made = keyed(dialect)
+    exchange = await read_exchange(made, asked(dialect, **TIERS[dialect]), dialect)
+    assert tier_of(exchange, await make_call(exchange)) == "priority"
+    plain = await read_exchange(made, asked(dialect), dialect)
+    call = await make_call(plain)
+    is_read = plain.is_read
+    assert (tier_of(plain, call), plain.is_read) == (None, is_read)
