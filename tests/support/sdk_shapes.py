@@ -188,7 +188,7 @@ def _words(theirs: list[Shape], ours: list[Shape], path: str) -> Iterator[str]:
 
 def _is_same(told: Members, known: Members) -> bool:
     """Whether two objects may be the same one: they say the same words, or hold the same members."""
-    one, two = told.words(), known.words()
+    one, two = told.words, known.words
     shared = {name for name in ("type", "role") if name in one and name in two}
     if shared:
         return all(one[name] & two[name] for name in shared)
@@ -198,7 +198,7 @@ def _is_same(told: Members, known: Members) -> bool:
 def _distance(told: Members, known: Members) -> int:
     """How unlike two objects are."""
     needs = [{name for name, member in each.members.items() if member.required} for each in (told, known)]
-    roles = [each.words().get("role") for each in (told, known)]
+    roles = [each.words.get("role") for each in (told, known)]
     return len(set(told.members) ^ set(known.members)) * 2 + len(needs[0] ^ needs[1]) + (roles[0] != roles[1])
 
 

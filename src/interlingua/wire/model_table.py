@@ -270,4 +270,4 @@ def model_rows(vendor: str) -> tuple[ModelRow, ...]:
 
 def model_row(vendor: str, model: str) -> ModelRow | None:
     """The family of a vendor's model; None when nothing is known of it."""
-    return next((row for row in model_rows(vendor) if re.fullmatch(row.models, model)), None)
+    return next((row for row in MODEL_TABLE if row.vendor == vendor and re.fullmatch(row.models, model)), None)

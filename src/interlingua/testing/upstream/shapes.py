@@ -144,10 +144,13 @@ class Members(msgspec.Struct, frozen=True):
     is_union: bool = False
     """Whether exactly one of its members must be there."""
 
-    def words(self) -> dict[str, frozenset[str | bool]]:
-        """The members that say which object it is, with the words they may say."""
-        result = {name: _words(member.shape) for name, member in self.members.items()}
-        return {name: words for name, words in result.items() if words}
+    words: dict[str, frozenset[str | bool]] = {}
+    """The members that say which object it is, with the words they may say; made of the members."""
+
+    def __post_init__(self) -> None:
+        """The words, gathered once for all objects that are held against it."""
+        all_words = {name: _words(member.shape) for name, member in self.members.items()}
+        msgspec.structs.force_setattr(self, "words", {name: words for name, words in all_words.items() if words})
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -213,21 +216,25 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
             shape = self.grammar[shape.name]
         return shape
 
-    def options(self, shape: Shape) -> Iterator[Shape]:
+    def options(self, shape: Shape) -> list[Shape]:
         """The shapes that `shape` allows, none of them a name or a choice."""
         shape = self.resolved(shape)
-        if isinstance(shape, Choice):
-            for option in shape.options:
-                yield from self.options(option)
-        else:
-            yield shape
+        if not isinstance(shape, Choice):
+            return [shape]
+        flat: list[Shape] = []
+        for option in shape.options:
+            if isinstance(option, Named | Choice):
+                flat += self.options(option)
+            else:
+                flat.append(option)
+        return flat
 
 
 def faults(reading: Reading, shape: Shape, value: object, steps: tuple[Step, ...] = ()) -> list[Fault]:
     """Everything that is wrong with `value`, which should have `shape`."""
     shape = reading.resolved(shape)
     if isinstance(shape, Choice):
-        return _choose(reading, list(reading.options(shape)), value, steps)
+        return _choose(reading, reading.options(shape), value, steps)
     if reading.null_is_absent and value is None:
         return []
     return list(_CHECKS[type(shape)](reading, shape, value, steps))
@@ -271,9 +278,9 @@ def _choose_object(
         fitting = [option for option in named if most and _agreement(option, body) == most]
     if fitting:
         return _least(reading, fitting, members, steps)
-    telling = ("type", "role", *body, *named[0].words())
-    name = next((name for name in telling if any(name in option.words() for option in named)), "type")
-    words = sorted({str(word) for option in named for word in option.words().get(name, ())})
+    telling = ("type", "role", *body, *named[0].words)
+    name = next((name for name in telling if any(name in option.words for option in named)), "type")
+    words = sorted({str(word) for option in named for word in option.words.get(name, ())})
     if name not in body:
         return [Fault("missing_member", (*steps, name), f"`{name}` is missing; it is one of {', '.join(words)}")]
     return [Fault("unknown_value", (*steps, name), f"{body[name]!r} is none of {', '.join(words)}")]
@@ -281,11 +288,11 @@ def _choose_object(
 
 def _agreement(shape: Members, body: dict[str, Any]) -> int:
     """How many of its fixed words an object says."""
-    return sum(isinstance(body.get(name), str) and body[name] in words for name, words in shape.words().items())
+    return sum(isinstance(body.get(name), str) and body[name] in words for name, words in shape.words.items())
 
 
 def _says(shape: Members, body: dict[str, Any]) -> bool:
-    for name, words in shape.words().items():
+    for name, words in shape.words.items():
         if name in body:
             if not isinstance(body[name], str | bool) or body[name] not in words:
                 return False
