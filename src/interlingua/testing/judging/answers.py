@@ -43,8 +43,8 @@ def judge_response(trial: Trial) -> None:
         again = dialect.encode_response(first, ServerContext(source=dialect.name))
         trial.equal("a response value", _compared(first), _compared(dialect.decode_response(again, trial.context())))
         trial.same_form("response", exchange.response, load(again.body), first.changes)
-        actual = whole_answer(dialect.name, exchange.response)
-        for difference in answer_differences(placed_answer(first), actual, Excuses(first.changes)):
+        actual, placed = whole_answer(dialect.name, exchange.response), placed_answer(first)
+        for difference in answer_differences(placed, actual, Excuses(first.changes)):
             trial.note("a response read", difference)
         repeated = whole_answer(dialect.name, load(again.body))
         trial.same("b response facts", _with_ids(actual, repeated), repeated)
@@ -55,19 +55,19 @@ def judge_response(trial: Trial) -> None:
             trial.facts.response(load(bare.body)),
         )
         for other in trial.others:
-            _whole_elsewhere(trial, f"b response in {other.name}", other, first)
+            _whole_elsewhere(trial, f"b response in {other.name}", other, first, placed)
 
 
-def _whole_elsewhere(trial: Trial, part: str, other: Dialect, response: Response[Any]) -> None:
+def _whole_elsewhere(trial: Trial, part: str, other: Dialect, response: Response[Any], placed: PlacedAnswer) -> None:
     with trial.part(part):
         entries: list[Change] = []
         reply = other.encode_response(response, ServerContext(source=trial.dialect.name, changes=entries))
         if reply.status >= 400 and response.finish_reason == "error":
             return  # an answer that ended in an error is sent as one
-        actual = whole_answer(other.name, load(reply.body))
-        for broken in answer_faults(other.name, load(reply.body)):
+        body = load(reply.body)
+        for broken in answer_faults(other.name, body):
             trial.note(part, broken)
-        for difference in answer_differences(placed_answer(response), actual, Excuses(entries)):
+        for difference in answer_differences(placed, whole_answer(other.name, body), Excuses(entries)):
             trial.note(part, difference)
 
 
@@ -106,10 +106,11 @@ def judge_stream(trial: Trial) -> None:
         trial.opaque += weigh(response)
         _again(trial, events, response, recorded)
         _own_facts(trial, response, recorded)
+        placed = placed_answer(response)
         for other in trial.others:
-            _stream_elsewhere(trial, other, events, response, recorded)
+            _stream_elsewhere(trial, other, events, response, recorded, placed=_as_begun(placed, events))
             if recorded.end == "done":
-                _whole_elsewhere(trial, f"d stream whole in {other.name}", other, response)
+                _whole_elsewhere(trial, f"d stream whole in {other.name}", other, response, placed)
 
 
 def _unsaid(events: list[Event], text: str) -> Iterator[str]:
@@ -235,7 +236,13 @@ def _own_facts(trial: Trial, response: Response[Any], recorded: StreamFacts) -> 
 
 
 def _stream_elsewhere(
-    trial: Trial, other: Dialect, events: list[Event], response: Response[Any], recorded: StreamFacts
+    trial: Trial,
+    other: Dialect,
+    events: list[Event],
+    response: Response[Any],
+    recorded: StreamFacts,
+    *,
+    placed: PlacedAnswer,
 ) -> None:
     """Told as a stream of another dialect it says the same, and ends the same way."""
     part = f"d stream in {other.name}"
@@ -253,7 +260,6 @@ def _stream_elsewhere(
         shape = stream_faults(other.name, text, named=_named(events))
         for broken in [*shape, *(answer_faults(other.name, actual.body) if recorded.end == "done" else ())]:
             trial.note(part, broken)
-        placed = _as_begun(placed_answer(response), events)
         for difference in answer_differences(placed, actual.facts, Excuses(entries), actual.end):
             trial.note(part, difference)
 

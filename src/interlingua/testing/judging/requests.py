@@ -13,7 +13,7 @@ import msgspec
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialect, Encoded, EncodeOptions, Target
 from interlingua.errors import DecodeError, Error, HistoryError, UnsupportedError
 from interlingua.testing.excuses import Excuses
-from interlingua.testing.facts import builtins_of, paths, whole_request
+from interlingua.testing.facts import Facts, builtins_of, paths, whole_request
 from interlingua.testing.judging.matching import request_differences
 from interlingua.testing.judging.placed import PlacedRequest, placed_request
 from interlingua.testing.judging.trial import NotJudged, Trial, dump, load
@@ -38,9 +38,11 @@ def judge_request(trial: Trial) -> None:
         if first is None:
             return
         trial.opaque += weigh(first.request)
-        _own(trial, first)
+        recorded = whole_request(trial.dialect.name, trial.exchange.request, trial.exchange.model)
+        _own(trial, first, recorded)
         placed = placed_request(first.request, first.model)
-        _read_whole(trial, first, placed)
+        for difference in request_differences(placed, recorded, Excuses(first.changes)):
+            trial.note("a request read", difference)
         trial.translated = tuple(other.name for other in trial.others)
         for other in trial.others:
             _elsewhere(trial, f"b request in {other.name}", other, first, placed)
@@ -73,8 +75,8 @@ def _names_a_place(error: Error) -> bool:
             return isinstance(error, HistoryError)
 
 
-def _own(trial: Trial, first: DecodedRequest) -> None:
-    """A round through its own dialect: an equal value, an equal body, equal facts."""
+def _own(trial: Trial, first: DecodedRequest, recorded: Facts) -> None:
+    """A round through its own dialect: an equal value, an equal body, and the facts that were recorded."""
     body = trial.exchange.request
     try:
         encoded = _encoded(trial, trial.dialect, first)
@@ -87,8 +89,7 @@ def _own(trial: Trial, first: DecodedRequest) -> None:
     second = _decoded(trial, encoded.body)
     trial.equal("a request value", _plain(first), _plain(second) if second is not None else None)
     trial.same_form("request", body, again, (*first.changes, *encoded.changes))
-    name, model = trial.dialect.name, trial.exchange.model
-    recorded, repeated = whole_request(name, body, model), whole_request(name, again, model)
+    repeated = whole_request(trial.dialect.name, again, trial.exchange.model)
     trial.same("b request facts", _with_ids(recorded, repeated), repeated)
 
 
@@ -107,13 +108,6 @@ def _encoded(trial: Trial, dialect: Dialect, decoded: DecodedRequest) -> Encoded
     if dialect is trial.dialect:
         target = faithful_target(dialect.name, trial.exchange)
     return dialect.encode_request(decoded.request, EncodeOptions(target=target, stream=decoded.stream))
-
-
-def _read_whole(trial: Trial, first: DecodedRequest, placed: PlacedRequest) -> None:
-    """The facts that were read are those of the body."""
-    recorded = whole_request(trial.dialect.name, trial.exchange.request, trial.exchange.model)
-    for difference in request_differences(placed, recorded, Excuses(first.changes)):
-        trial.note("a request read", difference)
 
 
 def _elsewhere(trial: Trial, part: str, other: Dialect, decoded: DecodedRequest, placed: PlacedRequest) -> None:
