@@ -162,7 +162,7 @@ def decode_wire(
     """The wire struct that the JSON object in `data` is; members without a field are in `extra` of their object.
 
     `lenient` is for answers, which are paid for: it repairs whole numbers that were written as others, as servers in
-    Lua and Go write counts, and reads values of an unexpected type for their words and clamps counts (`_repaired`).
+    Lua and Go write counts, and reads values of an unexpected type for their words and clamps counts (`_repairs`).
     Raises: as `decode`.
     """
     body = bounded(data, max_bytes, max_depth)

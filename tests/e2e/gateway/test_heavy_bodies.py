@@ -58,9 +58,9 @@ def _body(shape: str, path: str, size: int) -> bytes:
 
 
 def _asked(gateway: Served, path: str, body: bytes, statuses: set[int], **headers: str) -> None:
-    """Asks with a body, and holds liveness to its bound meanwhile; a busy machine gets another chance."""
+    """Asks with a body, and holds liveness to its bound meanwhile; a busy machine gets further chances."""
     longest_s = bound_s = 0.0
-    for _ in range(3):
+    for _ in range(6):
         work_s = _work()
         with alive(gateway.port) as watch:
             status, _ = gateway.post(path, body, **headers)

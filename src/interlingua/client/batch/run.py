@@ -306,7 +306,7 @@ class BatchRun(Generic[T]):
         answer = _BYTES_AROUND + _BYTES_A_TOKEN * most_written(call.request)
         chunk = self._chunks.get(key)
         most = min(self._batches.max_requests, self._how.max_requests or self._batches.max_requests)
-        # A request of that size, with such an answer, may belong into another batch.
+        # A request of that size, with such an answer, belongs into another batch.
         if (
             chunk is not None
             and chunk.lines

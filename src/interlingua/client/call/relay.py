@@ -29,7 +29,7 @@ from interlingua.client.call.chain import routed
 from interlingua.client.call.core import Outcome, follow
 from interlingua.client.call.live import Live, begin, opened
 from interlingua.client.call.needs import has_need, shortfall
-from interlingua.client.call.values import Call, later
+from interlingua.client.call.values import Call, CallRefused, later
 from interlingua.client.observe import is_observed
 from interlingua.client.state import limiter
 from interlingua.dialects.table import get_service
@@ -49,20 +49,10 @@ if TYPE_CHECKING:
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["MAX_CONTINUATIONS", "CallRefused", "PausingOutcome", "Relay", "Served", "weighed"]
+__all__ = ["MAX_CONTINUATIONS", "PausingOutcome", "Relay", "Served", "weighed"]
 
 Served: TypeAlias = "tuple[Response[Any], CallTarget, HttpReply | None]"
 """The answer of one target, and its reply where that answers a request of the caller's own."""
-
-
-class CallRefused(Exception):  # noqa: N818 - no failure of a target, so no `Error` that a chain would go on after
-    """A try that may not be made, nor any after it."""
-
-    def __init__(self, error: Error) -> None:
-        """The reason, for the client."""
-        super().__init__(error.message)
-        self.error: Error = error
-        """The error for the client."""
 
 
 class Relay:
@@ -275,7 +265,7 @@ _CALLS = frozenset({ToolCall, BrokenToolCall})
 
 
 def _is_paused(response: Response[Any], dialect: str, target: str) -> bool:
-    """Whether the gateway has to go on with an answer of a target for a client, each with the name of its dialect."""
+    """Whether the answer of a target is to be gone on with for a client, each with the name of its dialect."""
     if response.finish_reason != "pause":
         return False
     if get_service(dialect).pauses is not None or get_service(target).pauses is None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from interlingua.client.hooks.run import Hooking
     from interlingua.client.options import Settings
     from interlingua.dialects._contract import Dialect, Encoded, EncodeOptions
+    from interlingua.errors import Error
     from interlingua.registry.endpoint import Endpoint
     from interlingua.registry.ranking import Ranking
     from interlingua.routing.health import HealthStore
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from interlingua.types.capability import Operation
     from interlingua.types.request import Request
 
-__all__ = ["Call", "CallTarget", "Writer", "later"]
+__all__ = ["Call", "CallRefused", "CallTarget", "Writer", "later"]
 
 Writer: TypeAlias = "Callable[[Dialect, Request, EncodeOptions], Awaitable[Encoded]]"
 """Encodes a request as its dialect does."""
@@ -84,6 +85,16 @@ class Call(Struct, frozen=True, eq=False):
     """Whether the answer comes from a batch, at the price of batches."""
     answer_by_s: float | None = None
     """When, on the clock, the answer of this try must have begun; None leaves it to the deadlines."""
+
+
+class CallRefused(Exception):  # noqa: N818 - no failure of a target, so no `Error` that a chain would go on after
+    """A try that may not be made, nor any after it."""
+
+    def __init__(self, error: Error) -> None:
+        """The reason, for the client."""
+        super().__init__(error.message)
+        self.error: Error = error
+        """The error for the client."""
 
 
 def later(call: Call, passed_s: float) -> Call:

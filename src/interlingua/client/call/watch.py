@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.client.call.secrets import secret_parts
+from interlingua.client.call.values import CallRefused
 from interlingua.client.meter import tags_here
 from interlingua.client.observe import (
     AttemptFailed,
@@ -181,6 +182,7 @@ class Watch:
 
     def failed(self, error: BaseException, partial: Response[Any] | None = None) -> None:
         """The call ended in an error, or was cancelled or interrupted."""
+        error = error.error if isinstance(error, CallRefused) else error
         if not isinstance(error, Exception):
             self._finish(partial, (), closed=True)
             return

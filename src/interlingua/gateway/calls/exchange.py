@@ -26,7 +26,8 @@ import msgspec
 from msgspec.structs import replace
 
 from interlingua.client.aio.pump import carried_out
-from interlingua.client.call.relay import CallRefused, weighed
+from interlingua.client.call.relay import weighed
+from interlingua.client.call.values import CallRefused
 from interlingua.client.observe import is_observed
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects._limited import limited

@@ -236,7 +236,7 @@ class Admission:
     async def admit_reading(
         self, key: GatewayKey | None, targets: Sequence[CallTarget], reads: int
     ) -> CallReservation | None:
-        """The reservation of a call that reads about so many tokens and has none written; None where none is counted.
+        """The reservation of a call that reads about so many tokens, and writes none; None where nothing is counted.
 
         Raises: as `admit`.
         """

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 
 from interlingua.client.call.effect import Enter
-from interlingua.client.call.relay import CallRefused
+from interlingua.client.call.values import CallRefused
 from interlingua.errors import APITimeoutError, Error
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import MeteredCall, Used

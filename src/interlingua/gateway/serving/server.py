@@ -180,7 +180,7 @@ class GatewayServer:
             async with asyncio.timeout(seconds):
                 await self._changed.wait()
 
-    # Its end
+    # Waiting, before its end
 
     async def _pause(self, seconds: float) -> None:
         until_s = time.monotonic() + seconds

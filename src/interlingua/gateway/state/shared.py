@@ -206,7 +206,7 @@ def shared_reasoning_store(link: Link, clock: Callable[[], float]) -> ReasoningS
         return _one(entry.turn, entry.at)
 
     return ReasoningStore(
-        StoredTurns(SharedStore(link, "reasoning store", write=write, read=read, clock=clock, mirrors=True))
+        StoredTurns(SharedStore(link, "reasoning", write=write, read=read, clock=clock, mirrors=True))
     )
 
 

@@ -21,7 +21,7 @@ import msgspec
 from interlingua.client.aio.embed import gathered
 from interlingua.client.aio.pump import carried_out
 from interlingua.client.call.core import call_steps
-from interlingua.client.call.relay import CallRefused
+from interlingua.client.call.values import CallRefused
 from interlingua.client.vectors import (
     check_one_model,
     combined,

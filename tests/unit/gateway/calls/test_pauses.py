@@ -13,6 +13,7 @@ from urllib.request import Request, urlopen
 import msgspec
 import pytest
 
+import interlingua as il
 from interlingua.client.call.relay import MAX_CONTINUATIONS
 from interlingua.dialects._contract import DecodeContext, ServerContext
 from interlingua.dialects.table import DIALECTS, get_dialect
@@ -172,6 +173,18 @@ async def test_end_05_a_continuation_that_no_budget_covers_is_refused() -> None:
     reply, bodies = await _asked(made, "openai-chat", PAUSED, ENDED, max_tokens=400)
     assert (reply.status, len(bodies)) == (402, 1)
     assert sum(row.nano_usd for row in _rows(made)) == 100 * 10_000 + 20 * 100_000
+
+
+async def test_end_05_who_listens_is_told_the_refusal_of_a_budget() -> None:
+    """The error of the client, with its sentence and status, and no class that only the gateway has."""
+    events: list[il.Observed] = []
+    with il.on_event(events.append):
+        reply, _ = await _asked(_keyed("0.042 USD"), "openai-chat", PAUSED, ENDED, max_tokens=400)
+    assert reply.status == 402
+    (last,) = [event for event in events if isinstance(event, il.CallFinished)]
+    assert (last.error, last.status) == ("BillingError", 402)
+    assert last.message is not None
+    assert "budget" in last.message
 
 
 def _in_container(line: Line, name: str | None) -> Line:

@@ -157,7 +157,7 @@ def test_what_another_version_wrote_is_not_there(server: SharedServer) -> None:
     async def work() -> None:
         clock = Clock()
         link = open_link(server.url, clock=clock)
-        store = SharedStore(link, "reasoning store", write=str.encode, read=bytes.decode, clock=clock)
+        store = SharedStore(link, "reasoning", write=str.encode, read=bytes.decode, clock=clock)
         call = ToolCall(id="call_il1", name="f", arguments_json="{}")
         request = Request(messages=(Message(role="user"), Message(role="assistant", parts=(call,))))
         key = Prefix(request).turns[0].key
