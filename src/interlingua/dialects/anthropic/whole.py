@@ -52,7 +52,7 @@ _IN_MESSAGE = dict.fromkeys(MESSAGE, _NULL)
 
 def required_of(block: Mapping[str, Any]) -> dict[str, Any]:
     """The members that a block of its type must have."""
-    return {name: decode_any(text) for name, text in _IN_BLOCKS.get(block["type"], {}).items()}
+    return {name: decode_any(text) for name, text in _IN_BLOCKS.get(block.get("type", ""), {}).items()}
 
 
 class _Text(ExactStruct):

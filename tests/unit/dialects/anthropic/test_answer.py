@@ -20,6 +20,7 @@ from interlingua.errors import (
     RateLimitError,
     UpstreamError,
 )
+from interlingua.stream.unfold import unfold
 from interlingua.types.content import (
     BrokenToolCall,
     Citation,
@@ -455,3 +456,14 @@ def test_lone_surrogates_are_repaired_and_said() -> None:
     assert found.request.messages[0].text == "a\ufffd"
     assert codes(found.changes) == ["repaired lone_surrogate "]
     assert codes(reply('[{"type":"text","text":"\\ud800"}]').changes) == ["repaired lone_surrogate "]
+
+
+def test_a_streamed_block_without_a_type_goes_out_as_it_is() -> None:
+    """A step of the provider's whose wire object lost its type, from a server of our own format."""
+    part = ServerToolPart("anthropic", "web_search", {"id": "srvtoolu_1"})
+    response: Response[Any] = Response(parts=(part,), finish_reason="stop")
+    context = ServerContext(model="m", created=1, make_id=lambda: "msg_1", request=Request())
+    encode_event = DIALECT.stream_encoder(context).encode
+    body = b"".join([encode_event(event) for event in unfold(response)])
+    assert b'"content_block":{"id":"srvtoolu_1"}' in body
+    assert body.endswith(b'data: {"type":"message_stop"}\n\n')
