@@ -18,7 +18,7 @@ Source: WHATWG HTML, section 9.2 "Server-sent events".
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -26,7 +26,17 @@ from interlingua.errors import UsageError
 from interlingua.wire._feed import Feed, is_whole_json
 from interlingua.wire.json import MAX_EVENT_BYTES
 
-__all__ = ["DONE", "STREAM_HEADERS", "BodyKind", "SseDecoder", "SseEvent", "encode_comment", "encode_event", "sniff"]
+__all__ = [
+    "DONE",
+    "STREAM_HEADERS",
+    "BodyKind",
+    "SseDecoder",
+    "SseEvent",
+    "encode_comment",
+    "encode_event",
+    "is_event_name",
+    "sniff",
+]
 
 DONE = b"[DONE]"
 """The data with which OpenAI-like servers end a stream."""
@@ -36,6 +46,9 @@ STREAM_HEADERS: tuple[tuple[str, str], ...] = (("cache-control", "no-cache, no-t
 
 BodyKind: TypeAlias = Literal["sse", "ndjson", "json", "json-array", "html", "other"]
 """The kind of a body, whatever its content type claims."""
+
+MAX_EVENT_NAME = 256
+"""The most characters of the name of an unknown event that is written."""
 
 _BOM = b"\xef\xbb\xbf"
 _LF, _CR = b"\n\r"  # numbers: to look for one in bytes costs a quarter of looking for a byte string
@@ -227,6 +240,14 @@ def encode_event(data: bytes, *, event: str | None = None, id: str | None = None
     if b"\n" in data or b"\r" in data:
         data = b"\ndata: ".join(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
     return b"%bdata: %b\n\n" % (head, data)
+
+
+def is_event_name(name: object) -> TypeGuard[str]:
+    """Whether an unknown event may be written under its name, which stands in a line, or a header, of the stream.
+
+    One with an end of a line in it would begin another event, such as an end.
+    """
+    return isinstance(name, str) and 0 < len(name) <= MAX_EVENT_NAME and name.isprintable()
 
 
 def encode_comment(text: str = "") -> bytes:

@@ -48,6 +48,7 @@ from interlingua.types.event import (
 )
 from interlingua.types.usage import Usage, merge_usage
 from interlingua.wire.json import decode_any, encode, encode_text, encode_wire, write_text
+from interlingua.wire.sse import is_event_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -164,10 +165,9 @@ class MessagesStreamEncoder(ResumingEncoder):
     def _extra(self, event: Extra) -> bytes:
         """An event of the service that we do not know, as it came; the block of a delta may not be open here."""
         raw = event.raw
-        if event.dialect == NAME and is_object(raw):
-            name = str(raw.get("type", "unknown"))
-            if name != "content_block_delta":
-                return self._settle() + _event(name, raw)
+        name = raw.get("type") if event.dialect == NAME and is_object(raw) else None
+        if is_event_name(name) and name != "content_block_delta":
+            return self._settle() + _event(name, raw)
         note_event(self.changes, event)
         return b""
 

@@ -41,6 +41,7 @@ from interlingua.types.event import (
 )
 from interlingua.wire.eventstream import encode_event_frame, encode_headers, frame_of
 from interlingua.wire.json import decode_any, encode, encode_text, encode_wire
+from interlingua.wire.sse import is_event_name
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
@@ -102,7 +103,7 @@ class ConverseStreamEncoder(ResumingEncoder):
                 return self.opening()
             case Extra(dialect=dialect, raw=raw) if dialect == NAME and is_object(raw) and len(raw) == 1:
                 name, payload = next(iter(raw.items()))
-                if name == "contentBlockDelta":  # its block may not be open
+                if name == "contentBlockDelta" or not is_event_name(name):  # the block of a delta may not be open
                     note_event(self.changes, event)
                     return b""
                 return self.opening() + _frame(name, payload)

@@ -40,6 +40,7 @@ from interlingua.types.event import (
     ToolCallDelta,
 )
 from interlingua.wire.json import decode_any, encode, encode_text, encode_wire, write_text
+from interlingua.wire.sse import is_event_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -137,7 +138,7 @@ class CohereStreamEncoder(ResumingEncoder):
         """An event of the service that we do not know, as it came; the number of its block may be another here."""
         raw = event.raw
         kind = raw.get("type") if event.dialect == NAME and is_object(raw) else None
-        if isinstance(kind, str) and kind.isprintable() and kind != "content-delta":
+        if is_event_name(kind) and kind != "content-delta":
             return _named(kind, raw)
         note_event(self.changes, event)
         return b""

@@ -31,6 +31,10 @@ _MOST_DIGITS = 9
 """An index has no more of them; Python refuses to read a number of thousands."""
 
 
+MAX_NAME = 256
+"""The most characters of a name that comes in pieces where no tools are known; OpenAI allows 64."""
+
+
 class Slot:
     """One call under assembly; its block opens once the name is known and arguments come."""
 
@@ -73,7 +77,7 @@ class Slot:
         """Whether a name goes on with the one that began, as the tools that were offered say, where they are known."""
         offered, whole = (*undo.tool_names, *undo.names), self.name + name
         if not offered:
-            return True
+            return len(whole) <= MAX_NAME
         return whole in offered or (self.name not in offered and any([one.startswith(whole) for one in offered]))
 
     def is_repeat(self, fragment: str) -> bool:

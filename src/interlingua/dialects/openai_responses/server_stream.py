@@ -65,6 +65,7 @@ from interlingua.types.event import (
 )
 from interlingua.types.response import Response
 from interlingua.wire.json import encode, encode_text, encode_wire, write_text
+from interlingua.wire.sse import is_event_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -202,11 +203,12 @@ class ResponsesStreamEncoder(ResumingEncoder):
     def _extra(self, event: Extra) -> bytes:
         """An event of a hosted tool, under our own numbers."""
         raw, frames = event.raw, b""
-        if event.dialect != NAME or not is_object(raw):
+        kind = raw.get("type") if event.dialect == NAME and is_object(raw) else None
+        if not is_event_name(kind):
             note_event(self.changes, event)
             return b""
         members = {name: value for name, value in raw.items() if name not in ("type", "sequence_number")}
-        if raw.get("type") == "response.output_item.added":
+        if kind == "response.output_item.added":
             frames = self._close_message()
             index = len(self._output)
             self._output.append(None)
@@ -219,7 +221,7 @@ class ResponsesStreamEncoder(ResumingEncoder):
             key = raw.get("item_id", raw["output_index"])
             announced = self._announced.get(key) if isinstance(key, str | int) else None
             members["output_index"] = raw["output_index"] if announced is None else announced
-        return frames + self._say(str(raw.get("type", "unknown")), **members)
+        return frames + self._say(kind, **members)
 
     def _say(self, kind: str, /, **members: Any) -> bytes:
         """One event, under the next number."""

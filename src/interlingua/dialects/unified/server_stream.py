@@ -31,6 +31,7 @@ from interlingua.types.event import (
     ToolCallReady,
 )
 from interlingua.wire.json import encode, encode_text, encode_wire, one_line, write_text
+from interlingua.wire.sse import is_event_name
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
@@ -95,7 +96,7 @@ class UnifiedStreamEncoder(ResumingEncoder):
                 return _framed("stream_end", encode_wire(StreamEndWire(answer)))
             case StreamError(partial=partial, status=status):
                 return self._error(error_of(event), partial, status)
-            case Extra(dialect="unified", raw={"type": str(name)} as raw) if "\n" not in name and "\r" not in name:
+            case Extra(dialect="unified", raw={"type": str(name)} as raw) if is_event_name(name):
                 return _framed(name, encode(raw))
             case _:
                 return _framed(cast("str", type(event).__struct_config__.tag), encode(event))

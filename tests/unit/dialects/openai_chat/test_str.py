@@ -602,3 +602,12 @@ def test_a_name_in_pieces_is_put_together_where_no_tools_are_known() -> None:
         '{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}',
     )
     assert parts(raw) == (ToolCall("call_a", "get_weather", "{}"),)
+
+
+def test_a_name_in_pieces_ends_where_no_tools_are_known() -> None:
+    """Each piece copied the whole name: a server that sent nothing else held the loop."""
+    piece = '{"tool_calls":[{"index":0,"id":"call_a","function":{"name":"%s","arguments":""}}]}'
+    raw = stream(
+        *[piece % ("ab", "cd")[n % 2] for n in range(500)], '{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}'
+    )
+    assert parts(raw) == (ToolCall("call_a", "abcd" * 64, "{}"),)
