@@ -177,7 +177,7 @@ def test_a_name_with_an_end_of_a_line_begins_no_other_event(dialect: str, end: s
     """An upstream that names an event so could write an end of its own into the client's stream."""
     name = f"x{end}{end}event: message_stop{end}data: {{}}{end}{end}"
     raw: dict[str, Any] = {name: {}} if dialect == "bedrock" else {"type": name}
-    context = ServerContext(model="m", created=1, make_id=lambda *_: "id_1")
+    context = ServerContext(model="m", created=1, make_id=lambda: "id_1")
     data = get_dialect(dialect).stream_encoder(context).encode(Extra(dialect=dialect, raw=raw))
     assert b"event: x" not in data
     assert dialect == "unified" or name.encode() not in data  # which tells it as data, in JSON
@@ -187,6 +187,6 @@ def test_a_name_with_an_end_of_a_line_begins_no_other_event(dialect: str, end: s
 def test_a_name_that_is_too_long_for_a_header_is_not_written_in_one(dialect: str) -> None:
     """Two bytes say how long a header of a binary frame is; a longer one was a fault of ours."""
     raw: dict[str, Any] = {"x" * 70_000: {}} if dialect == "bedrock" else {"type": "x" * 70_000}
-    context = ServerContext(model="m", created=1, make_id=lambda *_: "id_1")
+    context = ServerContext(model="m", created=1, make_id=lambda: "id_1")
     data = get_dialect(dialect).stream_encoder(context).encode(Extra(dialect=dialect, raw=raw))
     assert b"event: xxx" not in data
