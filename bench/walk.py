@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeAlias
 __all__ = ["Found", "walk"]
 
 SOURCE = Path(__file__).parents[1] / "src" / "interlingua"
-START = ("gateway.calls.exchange", "_converse")
+START = ("gateway.calls.exchange", "Conversations.converse")
 ROOM = "gateway"
 Name: TypeAlias = tuple[str, str]
 """A module, and a name in it."""

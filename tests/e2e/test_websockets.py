@@ -148,7 +148,7 @@ def test_a_lost_response_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     with gate.serving(monkeypatch), il.websockets() as counts:
         model = il.model(MODEL)
         first = model.generate("Hi")
-        gate.made.stored = memory_responses(time.monotonic)
+        gate.made.stored.store = memory_responses(time.monotonic).store
         second = model.generate([*first.messages, il.user("On.")])
     assert second.text == "Two."
     assert [len(body["input"]) for body in gate.asked] == [1, 1, 3]

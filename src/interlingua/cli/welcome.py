@@ -30,9 +30,9 @@ def welcome(gateway: Gateway, host: str, port: int, options: Namespace, workers:
     from interlingua.gateway.console.access import is_on
     from interlingua.gateway.surfaces.health import served_names
 
-    keys = [key for key in gateway.keys.keys if key.revoked_s is None]
+    keys = [key for key in gateway.guard.keys.keys if key.revoked_s is None]
     no_key = "open: everybody" if gateway.settings.is_open else "no key: this machine only"
-    who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if gateway.keys and not gateway.settings.is_open else no_key
+    who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if gateway.guard.keys and not gateway.settings.is_open else no_key
     note(f"serving on {_address(host, port)} ({who})")
     ready = ", ".join(sorted(served_names(gateway.registry)))
     aliases = ", ".join(sorted(gateway.registry.aliases()))
@@ -45,7 +45,7 @@ def welcome(gateway: Gateway, host: str, port: int, options: Namespace, workers:
     if is_on(gateway.settings):
         note(f"console: {at}/", head=_INDENT)
     note("settings of clients:", head=_INDENT)
-    key = f"${options.key_env}" if options.key_env else "YOUR_KEY" if gateway.keys else "any"
+    key = f"${options.key_env}" if options.key_env else "YOUR_KEY" if gateway.guard.keys else "any"
     for line in (
         f"export OPENAI_BASE_URL={at}/v1 OPENAI_API_KEY={key}",
         f"export ANTHROPIC_BASE_URL={at} ANTHROPIC_API_KEY={key}",
@@ -69,13 +69,13 @@ def _keys(gateway: Gateway) -> Iterator[str]:
     from interlingua.client.state import shared_link
 
     settings, link = gateway.settings, shared_link()
-    working = [key for key in gateway.keys.keys if key.revoked_s is None]
+    working = [key for key in gateway.guard.keys.keys if key.revoked_s is None]
     of_file = len([key for key in working if key in settings.keys])
     if working:
         yield f"keys: {of_file} of the file and flags, {len(working) - of_file} made by `il keys`"
-    if gateway.keys.is_unsure:
+    if gateway.guard.keys.is_unsure:
         yield "keys: the shared store does not answer, so its keys are not known yet"
-    for name in gateway.keys.passed_over:
+    for name in gateway.guard.keys.passed_over:
         is_of_file = any(key.name == name for key in settings.keys)
         first = "the file" if is_of_file else "the shared store"
         other = "the shared store or the database" if is_of_file and link is not None else "the database"

@@ -107,13 +107,13 @@ class GatewayApp:
                     await send({"type": "lifespan.startup.failed", "message": ONLY_ASYNCIO})
                     return
                 before = self.gateway
-                if before.draining:  # it was closed, and takes no more requests
+                if before.lifecycle.is_draining:  # it was closed, and takes no more requests
                     from interlingua.gateway.core import Gateway
 
                     self.gateway = Gateway(before.settings, registry=before.registry, hooks=before.own_hooks)
                 await send({"type": "lifespan.startup.complete"})
             else:
-                self.gateway.draining = True
+                self.gateway.lifecycle.is_draining = True
                 await self.gateway.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return

@@ -19,17 +19,20 @@ import msgspec
 from interlingua.dialects.table import DEFAULT_DIALECT, DIALECTS, services
 from interlingua.errors import BadRequestError, Error, NotFoundError
 from interlingua.gateway.calls.plan import Plans, Targets
-from interlingua.gateway.calls.reading import CHEAP_BYTES, body_at_hand
+from interlingua.gateway.calls.reading import CHEAP_BYTES
 from interlingua.gateway.calls.replies import cut_off, error_reply, names_provider, own_fault
 from interlingua.gateway.chance import random_name
+from interlingua.gateway.console.access import Access
 from interlingua.gateway.console.feed import Feed
 from interlingua.gateway.hooks import made_hooks
 from interlingua.gateway.http import GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.admission import admission_of
 from interlingua.gateway.keys.auth import Guard
 from interlingua.gateway.keys.keyring import KeyRing, open_database
+from interlingua.gateway.lifecycle import Lifecycle
 from interlingua.gateway.offload.pool import Offload
-from interlingua.gateway.records.observing import observed
+from interlingua.gateway.parts import parts_of
+from interlingua.gateway.records.observing import observers_of
 from interlingua.gateway.records.record import end_with_body, origin_of
 from interlingua.gateway.records.recorder import Recorder
 from interlingua.gateway.routes import find_route, meant_path, methods_of, packaged_dialect
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.shared_keys import KeyWatch
+    from interlingua.gateway.parts import Parts
     from interlingua.gateway.records.metrics import Metrics
     from interlingua.gateway.records.record import Origin
     from interlingua.gateway.records.spans import Spans
@@ -59,7 +63,6 @@ if TYPE_CHECKING:
     from interlingua.gateway.state.stored import Held
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
-    from interlingua.wire.body import Body
 
 __all__ = ["Gateway", "dialect_of"]
 
@@ -74,13 +77,16 @@ _PREFIXES = sorted(
 class Gateway:
     """One gateway: its settings, its targets, its state."""
 
-    metrics: Metrics | None = None
-    """The counters of requests, where metrics are on."""
-    spans: Spans | None = None
-    """The maker of OpenTelemetry spans, where they are wanted."""
     peers: Peers | None = None
     """The other workers of the same gateway, where there are several."""
-
+    clock: Callable[[], float]
+    """Seconds that only grow."""
+    now: Callable[[], float]
+    """Unix time in seconds."""
+    metrics: Metrics | None
+    """The counters of requests, where metrics are on."""
+    spans: Spans | None
+    """The maker of OpenTelemetry spans, where they are wanted."""
     own_hooks: tuple[Hook, ...]
     """The hooks that code brought along, which are that code's to close."""
     hooks: tuple[Hook, ...]
@@ -115,36 +121,34 @@ class Gateway:
         self.plans: Plans = Plans(self.targets, self.settings, clock=clock, make_id=self.make_id)
         """The plans of requests, settled once for all that name the same model."""
         self._database = open_database(self.settings, now)
-        self.keys: KeyRing = KeyRing(self.settings.keys, self._database, clock=clock)
-        """The keys that it takes."""
-        self.guard: Guard = Guard(self.settings, self.keys, now=now, targets_of=self.registry.targets_of)
+        ring = KeyRing(self.settings.keys, self._database, clock=clock)
+        self.guard: Guard = Guard(self.settings, ring, now=now, targets_of=self.registry.targets_of)
         """The guard that checks keys, addresses and names."""
-        self.clock: Callable[[], float] = clock
-        """Seconds that only grow."""
-        self.now: Callable[[], float] = now
-        """Unix time in seconds."""
+        self.clock, self.now, self._random = clock, now, random
         self.fetch: Callable[[str], Awaitable[Fetched]] = fetch or _guarded
         """Gets what an address names, where that is allowed."""
-        self.draining: bool = False
-        """Whether it is about to end: what is under way is finished, and readiness says no."""
-        self.is_ending: bool = False
-        """Whether what is still under way is cut off: the time to finish is over."""
+        self.lifecycle: Lifecycle = Lifecycle()
+        """Whether it is about to end."""
         self.reasoning_store: ReasoningStore = memory_reasoning_store(clock)
         """The reasoning store: state that clients' dialects have no room for."""
         self.stored: StoredResponses = memory_responses(clock)
         """Answers that clients go on from by their ids."""
-        self.ids: Ownership = Ownership(self)
-        """The owners of state that providers keep."""
-        self.recorder: Recorder = Recorder(self)
-        """The recorder that reports finished requests."""
-        self._end_observers: tuple[Callable[[], None], ...] = observed(self)
-        self.feed: Feed = Feed(self)
-        """The requests that the console shows."""
-        self.offload: Offload = Offload()
+        self.offload: Offload = Offload(self.guard.name_of)
         """Where costly bodies are read, decoded and encoded."""
-        self.receiving, self.latest, self._random = Receiving(), latest_responses(clock), random
-        self.admission: Admission = admission_of(self)
+        self.ids: Ownership = Ownership(self.settings, self.guard, self.registry, self.offload, clock=clock)
+        """The owners of state that providers keep."""
+        self.access: Access = Access(self.settings, self.guard)
+        """The rights of those who look at it."""
+        self.recorder: Recorder = Recorder(clock=clock, now=now)
+        """The recorder that reports finished requests."""
+        observers = observers_of(self.settings.observing, self.recorder, self.registry, now)
+        self.metrics, self.spans, self._end_observers = observers
+        self.feed: Feed = Feed(self.recorder, now, has_content=self.settings.console_content)
+        """The requests that the console shows."""
+        self.receiving, self.latest = Receiving(), latest_responses(clock)
+        self.admission: Admission = admission_of(self.settings, now, self.make_id)
         """The admission of calls by the limits of keys."""
+        self.compose()
 
     async def __call__(self, request: GatewayRequest) -> GatewayReply:
         """The reply to a request; it never raises but for cancellation."""
@@ -218,7 +222,7 @@ class Gateway:
 
     async def answer(self, request: GatewayRequest) -> GatewayReply:
         """The reply to a request that has begun."""
-        route, entry = request.facts.route, request.entry
+        route, entry, parts = request.facts.route, request.entry, self.parts
         try:
             if route is None:
                 raise _unknown(request)
@@ -227,7 +231,7 @@ class Gateway:
                 await self.ids.read_costly(request)
             request = self.ids.opened(request)
             if entry is None or (entry.traffic is None and self.spans is None):
-                reply = await route.handler(self, request)
+                reply = await route.answer(parts, request)
             else:
                 # Somebody wants the content of this request, or a span.
                 with ExitStack() as stack:
@@ -236,11 +240,11 @@ class Gateway:
                         stack.enter_context(tapped(entry.traffic.tap))
                     if self.spans is not None:
                         stack.enter_context(self.spans.around(request, entry))
-                    reply = await route.handler(self, request)
+                    reply = await route.answer(parts, request)
         except Error as error:
             return self.refuse(request, error)
         except asyncio.CancelledError as cancelled:
-            return self.refuse(request, cut_off(cancelled, is_ending=self.is_ending))
+            return self.refuse(request, cut_off(cancelled, is_ending=self.lifecycle.is_ending))
         except Exception as error:  # noqa: BLE001 - a fault of ours must reach the client as an error of its dialect
             return self.refuse(request, own_fault(error))
         return self._named(request, reply)
@@ -248,22 +252,6 @@ class Gateway:
     def make_id(self, prefix: str = "call_") -> str:
         """A new id: `prefix`, then 24 of `[a-z0-9]` that begin with `il`, so that ours can be told from others."""
         return f"{prefix}il{self._random()}"
-
-    async def body_of(self, request: GatewayRequest, dialect: str) -> Body:
-        """The body of a request in a dialect, `""` for any other one; a costly one is read in another process.
-
-        Raises: as `read_body`; OverloadedError where too many of those are being read.
-        """
-        body = body_at_hand(request, dialect)
-        return body or await self.offload.read(request.body, dialect, self.owner(request))
-
-    def owner(self, request: GatewayRequest) -> str:
-        """The name of the key that a request brought: whose state it may see; empty where no key is asked for."""
-        return self.guard.name_of(request)
-
-    def may_use(self, request: GatewayRequest, model: str) -> bool:
-        """Whether the key that a request brought may ask for a model name."""
-        return self.guard.may_use(request, model)
 
     def set_up(self, settings: GatewaySettings) -> None:
         """Go on with other settings: keys, terms and bounds count from the next request on.
@@ -276,10 +264,17 @@ class Gateway:
             self._close_hooks(before)
         self.settings = settings
         self.plans.set_up(self.targets, settings)
-        self.keys = KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock)
-        self.guard = Guard(settings, self.keys, now=self.now, targets_of=self.registry.targets_of)
+        self.guard.set_up(settings, KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock))
+        self.access.set_up(settings)
         self.admission.teams = settings.teams
-        self.ids.look_again()
+        self.ids.set_up(settings)
+        self.feed.has_content = settings.console_content
+        self.compose()
+
+    def compose(self) -> None:
+        """Make the parts anew, for requests from now on: settings, stores or other workers have changed."""
+        self.parts: Parts = parts_of(self)
+        """The parts that answer each kind of request."""
 
     def _hooked(self, settings: GatewaySettings) -> tuple[tuple[Hook, ...], Targets]:
         """The hooks of settings, and what names stand for by their policy.

@@ -19,33 +19,20 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from interlingua.dialects._service import ServicePath, passed_on
 from interlingua.dialects.table import DEFAULT_DIALECT, OWN_DIALECT, get_service, services
 from interlingua.errors import Error
-from interlingua.gateway.calls.exchange import converse
-from interlingua.gateway.console import health
-from interlingua.gateway.console.live import live as live_feed
-from interlingua.gateway.console.page import asset, root
-from interlingua.gateway.console.side_by_side import side_by_side
-from interlingua.gateway.console.usage import keys
-from interlingua.gateway.records.metrics import metrics
 from interlingua.gateway.sockets.session import upgrade
-from interlingua.gateway.surfaces import models, responses
-from interlingua.gateway.surfaces.counting import counting
-from interlingua.gateway.surfaces.explaining import explain, explain_path
-from interlingua.gateway.surfaces.health import live, ready, targets
-from interlingua.gateway.surfaces.hosted import hosted
-from interlingua.gateway.surfaces.loading import loading
+from interlingua.gateway.surfaces.health import live
+from interlingua.gateway.surfaces.models import greet, ps, version
 from interlingua.gateway.surfaces.openapi import openapi
-from interlingua.gateway.surfaces.passing import passing
-from interlingua.gateway.surfaces.vectors import embedding, reranking
 
 if TYPE_CHECKING:
-    from interlingua.dialects._service import PathKind
-    from interlingua.gateway.core import Gateway
+    from interlingua.dialects._service import ModelReads, PathKind
     from interlingua.gateway.http import GatewayReply, GatewayRequest
+    from interlingua.gateway.parts import Parts
 
 __all__ = ["ROUTES", "Handler", "Route", "find_route", "meant_path", "methods_of", "packaged_dialect"]
 
-Handler: TypeAlias = "Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]"
-"""Answers one kind of request; an `Error` that it raises is told in the dialect of its route."""
+Handler: TypeAlias = "Callable[[Parts, GatewayRequest, Route], Awaitable[GatewayReply]]"
+"""Has one of a gateway's parts answer a request; an `Error` that it raises is told in the dialect of the route."""
 
 
 class Route(NamedTuple):
@@ -65,66 +52,85 @@ class Route(NamedTuple):
     """Whether its body holds a conversation, and is read by the rules of its dialect."""
     kind: PathKind | None = None
     """The kind of path, where a dialect has one for it."""
+    reads: ModelReads = ""
+    """Of what is passed on: the text of it that a model reads."""
+
+    def answer(self, parts: Parts, request: GatewayRequest) -> Awaitable[GatewayReply]:
+        """The reply of a gateway's parts to a request."""
+        return self.handler(parts, request, self)
 
 
-_HANDLERS: dict[str, Callable[[str], Handler]] = {
-    "conversation": converse,
-    "load": loading,
-    "count": counting,
-    "compact": lambda _: responses.compact,
-    "socket": lambda _: upgrade,
-    "answer": lambda _: responses.retrieve,
-    "answer_delete": lambda _: responses.delete,
-    "answer_cancel": lambda _: responses.cancel,
-    "answer_items": lambda _: responses.input_items,
-    "models": models.listing,
-    "tags": lambda _: models.tags,
-    "show": lambda _: models.show,
-    "loaded": lambda _: models.ps,
-    "version": lambda _: models.version,
-    "embed": embedding,
-    "rerank": reranking,
-    "hosted": lambda _: hosted,
-}
-"""The handlers of each kind of path that dialects declare, by the dialect; models and passed calls need more."""
 _CONVERSATIONS = frozenset({"conversation", "load", "count", "compact"})
+
+
+_HANDLERS: dict[PathKind, Handler] = {
+    "conversation": lambda parts, request, route: parts.conversations.converse(route.dialect, request),
+    "load": lambda parts, request, route: parts.loading.answer(route.dialect, request),
+    "count": lambda parts, request, route: parts.counts.answer(route.dialect, request),
+    "compact": lambda parts, request, _: parts.responses.compact(request),
+    "socket": lambda _, request, __: upgrade(request),
+    "answer": lambda parts, request, _: parts.responses.retrieve(request),
+    "answer_delete": lambda parts, request, _: parts.responses.delete(request),
+    "answer_cancel": lambda parts, request, _: parts.responses.cancel(request),
+    "answer_items": lambda parts, request, _: parts.responses.input_items(request),
+    "models": lambda parts, request, route: parts.models.listing(route.dialect, request),
+    "model": lambda parts, request, route: parts.models.single(route.dialect, request, route.pattern.partition("{")[0]),
+    "tags": lambda parts, request, _: parts.models.tags(request),
+    "show": lambda parts, request, _: parts.models.show(request),
+    "loaded": lambda _, __, ___: ps(),
+    "version": lambda _, __, route: version(route.dialect),
+    "embed": lambda parts, request, route: parts.vectors.embed(route.dialect, request),
+    "rerank": lambda parts, request, route: parts.vectors.rerank(route.dialect, request),
+    "hosted": lambda parts, request, _: parts.hosted.answer(request, lambda route, own: route.answer(parts, own)),
+    "passed": lambda parts, request, route: parts.passing.answer(route.dialect, request, route.reads),
+}
+"""The handlers of each kind of path that dialects declare."""
 
 
 def _route(dialect: str, path: ServicePath) -> Route:
     """The route of a path that a dialect declares."""
-    match path.kind:
-        case "model":
-            handler = models.showing(dialect, path.pattern.partition("{")[0])
-        case "passed":
-            handler = passing(dialect, path.reads)
-        case _:
-            handler = _HANDLERS[path.kind](dialect)
+    is_conversation = path.kind in _CONVERSATIONS
     return Route(
-        path.method, path.pattern, handler, dialect, is_conversation=path.kind in _CONVERSATIONS, kind=path.kind
+        path.method,
+        path.pattern,
+        _HANDLERS[path.kind],
+        dialect,
+        is_conversation=is_conversation,
+        kind=path.kind,
+        reads=path.reads,
     )
 
 
+def _own(method: str, pattern: str, handler: Handler, dialect: str = OWN_DIALECT, *, is_open: bool = False) -> Route:
+    """A route of the gateway's own."""
+    return Route(method, pattern, handler, dialect, is_open=is_open)
+
+
+_OWN: list[Route] = [
+    _own("HEAD", "/", lambda _, request, __: greet(request), DEFAULT_DIALECT, is_open=True),
+    _own("GET", "/", lambda parts, request, _: parts.console.files.root(request), DEFAULT_DIALECT, is_open=True),
+    _own("GET", "/metrics", lambda parts, request, _: parts.metrics.answer(request), is_open=True),
+    _own("GET", "/openapi.json", lambda _, __, ___: openapi()),
+    _own("GET", "/health/live", lambda _, __, ___: live(), is_open=True),
+    _own("GET", "/health/ready", lambda parts, _, __: parts.health.ready(), is_open=True),
+    _own("GET", "/health/targets", lambda parts, request, _: parts.health.targets(request)),
+    _own("GET", "/console/live", lambda parts, request, _: parts.console.requests.answer(request)),
+    _own("GET", "/console/targets", lambda parts, request, _: parts.console.targets.listing(request)),
+    _own("POST", "/console/targets/suspend", lambda parts, request, _: parts.console.targets.suspend(request)),
+    _own("POST", "/console/targets/resume", lambda parts, request, _: parts.console.targets.resume(request)),
+    _own("GET", "/console/keys", lambda parts, request, _: parts.console.keys.answer(request)),
+    _own("POST", "/console/sides", lambda parts, request, _: parts.console.side_by_side.answer(request)),
+    _own("GET", "/console/{name}", lambda parts, request, _: parts.console.files.asset(request), is_open=True),
+    _own("POST", "/explain", lambda parts, request, _: parts.explaining.explain(request)),
+    _own("POST", "/explain/{path:path}", lambda parts, request, _: parts.explaining.explain_path(request)),
+]
+"""The gateway's own routes."""
 ROUTES: list[Route] = [
     *[_route(name, path) for name, service in services().items() for path in service.paths],
     *[_route("", ServicePath("models", pattern, "GET")) for pattern in ("/v1/models", "/api/v1/models")],
     _route("", ServicePath("model", "/v1/models/{model:path}", "GET")),
     *[_route("", path) for path in passed_on([("GET POST", "/v1/files"), ("GET DELETE", "/v1/files/{rest:path}")])],
-    Route("HEAD", "/", models.greet, is_open=True),
-    Route("GET", "/", root, is_open=True),
-    Route("GET", "/metrics", metrics, OWN_DIALECT, is_open=True),
-    Route("GET", "/openapi.json", openapi, OWN_DIALECT),
-    Route("GET", "/health/live", live, OWN_DIALECT, is_open=True),
-    Route("GET", "/health/ready", ready, OWN_DIALECT, is_open=True),
-    Route("GET", "/health/targets", targets, OWN_DIALECT),
-    Route("GET", "/console/live", live_feed, OWN_DIALECT),
-    Route("GET", "/console/targets", health.targets, OWN_DIALECT),
-    Route("POST", "/console/targets/suspend", health.suspend, OWN_DIALECT),
-    Route("POST", "/console/targets/resume", health.resume, OWN_DIALECT),
-    Route("GET", "/console/keys", keys, OWN_DIALECT),
-    Route("POST", "/console/sides", side_by_side, OWN_DIALECT),
-    Route("GET", "/console/{name}", asset, OWN_DIALECT, is_open=True),
-    Route("POST", "/explain", explain, OWN_DIALECT),
-    Route("POST", "/explain/{path:path}", explain_path, OWN_DIALECT),
+    *_OWN,
 ]
 """Every route of the gateway."""
 _EXACT = {(route.method, route.pattern): route for route in ROUTES if "{" not in route.pattern}

@@ -137,7 +137,7 @@ async def test_a_gateway_that_drains_takes_no_further_turn() -> None:
         await client.next()
         client.send(text=json.dumps(ASK))
         assert json.loads((await client.next())["text"])["type"] == "response.created"
-        made.draining = True
+        made.lifecycle.is_draining = True
         while (message := await client.next())["type"] == "websocket.send":
             pass
     assert (message["type"], message["code"]) == ("websocket.close", 1001)

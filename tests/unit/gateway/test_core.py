@@ -228,7 +228,7 @@ async def test_a_key_is_taken_wherever_clients_put_it(headers: dict[str, str]) -
     with Upstream("anthropic").standing():
         asked = _with(asking("openai-chat", MODELS["anthropic"], headers=headers), peer="203.0.113.9")
         assert (await made(asked)).status == 200
-        assert made.owner(asked) == "team"
+        assert made.guard.name_of(asked) == "team"
 
 
 async def test_a_key_in_the_query_is_googles_and_goes_no_further() -> None:

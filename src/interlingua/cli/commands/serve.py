@@ -125,7 +125,7 @@ def _served(options: Namespace) -> int:
         gateway = Gateway(settings)
         with _closed_if_refused(gateway):
             share(gateway)
-            check_address(host, has_keys=bool(gateway.keys) or settings.is_open)
+            check_address(host, has_keys=bool(gateway.guard.keys) or settings.is_open)
             if workers > 1 or is_worker:
                 check_workers(gateway, settings, gateway.registry.limits)
             listener = stack.enter_context(_listener(options, host, server.port))

@@ -74,22 +74,29 @@ from interlingua.wire.sse import STREAM_HEADERS
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from interlingua import Hook
     from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.hooks.run import Hooking
     from interlingua.dialects._contract import DecodedRequest, Dialect, Encoded
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.calls.plan import Plans
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.auth import Guard
     from interlingua.gateway.keys.reservation import CallReservation
+    from interlingua.gateway.lifecycle import Lifecycle
+    from interlingua.gateway.offload.pool import Offload
     from interlingua.gateway.settings import GatewayKey
-    from interlingua.gateway.state.reasoning_store import Restored
+    from interlingua.gateway.state.ownership import Ownership
+    from interlingua.gateway.state.reasoning_store import ReasoningStore, Restored
+    from interlingua.gateway.state.stored import StoredResponses
+    from interlingua.media.fetch import Fetched
     from interlingua.types.change import Change
     from interlingua.types.event import Event
     from interlingua.types.request import Request
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers
 
-__all__ = ["ClientExchange", "call_of", "converse", "read", "read_exchange"]
+__all__ = ["ClientExchange", "Conversations", "call_of"]
 
 _OPTIONS = {policy: DecodeOptions(history=policy) for policy in get_args(HistoryPolicy)}
 
@@ -97,8 +104,8 @@ _OPTIONS = {policy: DecodeOptions(history=policy) for policy in get_args(History
 class ClientExchange(msgspec.Struct, eq=False):
     """One request of a client, whose head was read."""
 
-    gateway: Gateway
-    """The gateway that serves it."""
+    conversations: Conversations
+    """The conversations of the gateway that serves it."""
     http: GatewayRequest
     """The request as it came."""
     dialect: Dialect
@@ -153,7 +160,7 @@ class ClientExchange(msgspec.Struct, eq=False):
         """Have a costly body decoded in another process, so that `decoded` is at hand; for any other one, nothing."""
         if self._decoded is None and self._problem is None and self.head.body.is_costly:
             try:
-                offload, name = self.gateway.offload, self.dialect.name
+                offload, name = self.conversations.offload, self.dialect.name
                 decoded = await offload.decode(name, self._request(), self._options(), self.owner)
                 self._decoded = self._checked(decoded)
             except Error as error:
@@ -164,12 +171,12 @@ class ClientExchange(msgspec.Struct, eq=False):
         if self.head.body.is_costly and (self.key is not None or is_observed() or not self.relayed):
             await self.decode()
         elif len(self.http.body) > CHEAP_BYTES:
-            await self.gateway.offload.turns.wait()
+            await self.conversations.offload.turns.wait()
 
     @property
     def writer(self) -> partial[Awaitable[Encoded]]:
         """Encodes a costly request in another process."""
-        return partial(self.gateway.offload.encode, owner=self.owner)
+        return partial(self.conversations.offload.encode, owner=self.owner)
 
     @property
     def is_read(self) -> bool:
@@ -224,13 +231,13 @@ class ClientExchange(msgspec.Struct, eq=False):
         Raises: as `decoded`.
         """
         if self.restored is None:
-            self.restored = await self.gateway.reasoning_store.restore(self.owner, self.decoded.request)
+            self.restored = await self.conversations.reasoning_store.restore(self.owner, self.decoded.request)
         return self.restored.request
 
     async def remember(self, response: Response[Any]) -> None:
         """Keep what the client's dialect has no room for of a translated answer."""
         if self.restored is not None:
-            await self.gateway.reasoning_store.remember(self.owner, self.restored, response, self.provider_ids)
+            await self.conversations.reasoning_store.remember(self.owner, self.restored, response, self.provider_ids)
 
     async def keep(self, response: Response[Any], target: CallTarget, body: bytes | None = None) -> None:
         """Keep an answer for a client that can go on from it by its id; `body` is its whole text, where it has one."""
@@ -252,7 +259,7 @@ class ClientExchange(msgspec.Struct, eq=False):
         Raises: BadRequestError where there is none.
         """
         targets = targets if self.keeping is None else self.keeping.able_targets(targets)
-        return self.gateway.ids.able_targets(targets, self.http)
+        return self.conversations.ids.able_targets(targets, self.http)
 
     def request_for(self, request: Request, target: CallTarget) -> Request:
         """The request as one of several targets gets it."""
@@ -295,15 +302,15 @@ class ClientExchange(msgspec.Struct, eq=False):
     def signing(self, target: CallTarget) -> Callable[[bytes], bytes] | None:
         """The function that signs the ids in the answer of a target; None where nothing is signed."""
         is_here = self.keeping is not None and self.keeping.is_ours(target)
-        return self.gateway.ids.signing(self.http, target.endpoint.provider, is_here=is_here)
+        return self.conversations.ids.signing(self.http, target.endpoint.provider, is_here=is_here)
 
     def context(self, source: str | None) -> ServerContext:
         """How the answer is to be written, when a target of the dialect `source` gave it."""
-        gateway, head = self.gateway, self.head
+        conversations, head = self.conversations, self.head
         return ServerContext(
             model=head.model,
-            created=int(gateway.now()),
-            make_id=partial(gateway.make_id, self.dialect.service.id_prefix),
+            created=int(conversations.now()),
+            make_id=partial(conversations.make_id, self.dialect.service.id_prefix),
             stream_usage=head.stream and self.wants_usage,
             source=source,
             legal=True,
@@ -316,34 +323,119 @@ class ClientExchange(msgspec.Struct, eq=False):
         )
 
 
-def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
-    """The handler of conversations with clients of a dialect."""
-    return partial(_converse, dialect)
+class Conversations(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Conversations with clients of every dialect."""
 
+    guard: Guard
+    """The guard that knows the keys."""
+    admission: Admission
+    """The admission of calls by the limits of keys."""
+    plans: Plans
+    """The plans of requests."""
+    ids: Ownership
+    """The owners of state that providers keep."""
+    stored: StoredResponses
+    """Answers that clients go on from by their ids."""
+    reasoning_store: ReasoningStore
+    """State that clients' dialects have no room for."""
+    offload: Offload
+    """Where costly bodies are read, decoded and encoded."""
+    hooks: tuple[Hook, ...]
+    """Hooks that run around conversations, in this order."""
+    lifecycle: Lifecycle
+    """Whether the gateway ends."""
+    fetch: Callable[[str], Awaitable[Fetched]] | None
+    """Gets what an address in a body names; None where that is not allowed."""
+    make_id: Callable[[str], str]
+    """Makes a new id that begins with a prefix."""
+    now: Callable[[], float]
+    """Unix time in seconds."""
 
-async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
-    exchange = await read_exchange(gateway, http, dialect)
-    call = await make_call(exchange)
-    if exchange.key is not None:
-        await gateway.admission.admit(exchange, exchange.key, call)
-        cap = None if exchange.reservation is None else exchange.reservation.cap
-        if cap is not None and call.request.messages:  # else it goes out as it came, and is capped there
-            request = call.request
-            call = replace(call, request=limited(request, cap) if request.extra else replace(request, max_tokens=cap))
-    if exchange.warms_up:
-        return await _warm_up(exchange)
-    try:
-        if gateway.hooks:
-            result = await _run_hooks(exchange, call)
-            if isinstance(result, GatewayReply):
-                return result
-            call = result
-        return await (streamed(exchange, call) if exchange.head.stream else _whole(exchange, call))
-    except CallRefused as refusal:
-        raise refusal.error from None
-    except BaseException as error:
-        await exchange.settle_failed(error)
-        raise
+    async def converse(self, dialect: str, http: GatewayRequest) -> GatewayReply:
+        """The reply to a request of a client of a dialect.
+
+        Raises: what a call raises; as `read_exchange`.
+        """
+        exchange = await self.read_exchange(http, dialect)
+        call = await make_call(exchange)
+        if exchange.key is not None:
+            await self.admission.admit(exchange, exchange.key, call)
+            cap = None if exchange.reservation is None else exchange.reservation.cap
+            if cap is not None and call.request.messages:  # else it goes out as it came, and is capped there
+                request = call.request
+                call = replace(
+                    call, request=limited(request, cap) if request.extra else replace(request, max_tokens=cap)
+                )
+        if exchange.warms_up:
+            return await _warm_up(exchange)
+        try:
+            if self.hooks:
+                result = await _run_hooks(exchange, call)
+                if isinstance(result, GatewayReply):
+                    return result
+                call = result
+            return await (streamed(exchange, call) if exchange.head.stream else _whole(exchange, call))
+        except CallRefused as refusal:
+            raise refusal.error from None
+        except BaseException as error:
+            await exchange.settle_failed(error)
+            raise
+
+    async def read_exchange(self, http: GatewayRequest, dialect: str) -> ClientExchange:
+        """The exchange of a client; earlier turns of a Responses client that are kept here are put into its request.
+
+        Raises: as `read`; BadRequestError for an answer that is not kept.
+        """
+        body = await self.offload.body_of(http, dialect)
+        if get_service(dialect).store is None:
+            return self.read(http, dialect, body)
+        owner, latest = self.ids.owner(http), http.latest
+        if latest is None:
+            prepared = await self.stored.prepare(owner, body)
+        else:
+            prepared = await latest.responses.prepare(owner, posted_body(body))
+        if prepared.body is not body:
+            http = replace(http, body=prepared.body.text, read=prepared.body)
+        exchange = self.read(http, dialect, prepared.body)
+        exchange.keeping = Keeping(
+            self.stored,
+            self.make_id("resp_"),
+            owner,
+            prepared,
+            stores=body.get("store") is not False,
+            notes=not self.ids.is_on,  # a signed id says itself who keeps it
+            latest=latest,
+        )
+        exchange.warms_up = latest is not None and body.get("generate") is False
+        return exchange
+
+    def read(self, http: GatewayRequest, name: str, body: Body | None = None) -> ClientExchange:
+        """The exchange of a client of the dialect `name`; `body` is that of the request, where it was read already.
+
+        Raises: DecodeError with the place for a body that is no JSON object, is ambiguous, names no model, says
+        nothing, or says twice what is decided here; PermissionDeniedError for a model that the key may not ask for.
+        """
+        head = read_head(http, name, body_of(http, name) if body is None else body)
+        if http.entry is not None:
+            http.entry.set_model(head.model, stream=head.stream)
+        if not head.model:
+            raise missing("model", "name the model, as `provider/model` or by an alias")
+        key = self.guard.key_for(http, head.model)
+        if head.service.overrides is not None:
+            check_overrides(head.body, head.service)
+        if not head.says_something and http.path not in head.service.silent_paths:
+            raise nothing_said(name)
+        exchange = ClientExchange(self, http, get_dialect(name), head, key)
+        if self.guard.lists_models(key):
+            # Members by which the key could reach models that it may not ask for go out of the request.
+            may_use = partial(_may_use, self.guard, key, head.model)
+            exchange.taken_out = other_models(head.body, rules_of(name), name, may_use)
+            if exchange.taken_out:
+                members = frozenset([change.path.rpartition("/")[2] for change in exchange.taken_out])
+                rest = body_without(head.body, members)
+                exchange.http = replace(http, body=rest.text, read=rest)
+                exchange.head = replace(head, body=rest)
+        return exchange
 
 
 async def call_of(exchange: ClientExchange) -> Call:
@@ -409,7 +501,7 @@ async def _run_hooks(exchange: ClientExchange, call: Call) -> Call | GatewayRepl
     context = context_of(
         call, stream=exchange.head.stream, model=exchange.head.model, owner=exchange.owner, client=exchange.dialect.name
     )
-    hooking = exchange.hooking = Hooking(exchange.gateway.hooks, context)
+    hooking = exchange.hooking = Hooking(exchange.conversations.hooks, context)
     result = await carried_out(hooking.before(call.request))
     if isinstance(result, Response):
         return await _reply_of_hook(exchange, await carried_out(hooking.after(replace(result, request=call.request))))
@@ -472,59 +564,6 @@ async def _warm_up(exchange: ClientExchange) -> GatewayReply:
     encode_event = dialect.stream_encoder(exchange.context(None)).encode
     body = b"".join(map(encode_event, unfold(response)))
     return GatewayReply(headers=(("content-type", stream_type(dialect.name, json_array=False)),), body=body)
-
-
-# Reading
-
-
-async def read_exchange(gateway: Gateway, http: GatewayRequest, dialect: str) -> ClientExchange:
-    """The exchange of a client; earlier turns of a Responses client are put into its request, where they are kept here.
-
-    Raises: as `read`; BadRequestError for an answer that is not kept.
-    """
-    body = await gateway.body_of(http, dialect)
-    if get_service(dialect).store is None:
-        return read(gateway, http, dialect, body)
-    owner, latest = gateway.ids.owner(http), http.latest
-    if latest is None:
-        prepared = await gateway.stored.prepare(owner, body)
-    else:
-        prepared = await latest.responses.prepare(owner, posted_body(body))
-    if prepared.body is not body:
-        http = replace(http, body=prepared.body.text, read=prepared.body)
-    exchange = read(gateway, http, dialect, prepared.body)
-    exchange.keeping = Keeping(gateway, owner, prepared, stores=body.get("store") is not False, latest=latest)
-    exchange.warms_up = latest is not None and body.get("generate") is False
-    return exchange
-
-
-def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = None) -> ClientExchange:
-    """The exchange of a client of the dialect `name`; `body` is that of the request, where it was read already.
-
-    Raises: DecodeError with the place for a body that is no JSON object, is ambiguous, names no model, says nothing, or
-    says twice what is decided here; PermissionDeniedError for a model that the key may not ask for.
-    """
-    head = read_head(http, name, body_of(http, name) if body is None else body)
-    if http.entry is not None:
-        http.entry.set_model(head.model, stream=head.stream)
-    if not head.model:
-        raise missing("model", "name the model, as `provider/model` or by an alias")
-    key = gateway.guard.key_for(http, head.model)
-    if head.service.overrides is not None:
-        check_overrides(head.body, head.service)
-    if not head.says_something and http.path not in head.service.silent_paths:
-        raise nothing_said(name)
-    exchange = ClientExchange(gateway, http, get_dialect(name), head, key)
-    if gateway.guard.lists_models(key):
-        # Members by which the key could reach models that it may not ask for go out of the request.
-        may_use = partial(_may_use, gateway.guard, key, head.model)
-        exchange.taken_out = other_models(head.body, rules_of(name), name, may_use)
-        if exchange.taken_out:
-            members = frozenset([change.path.rpartition("/")[2] for change in exchange.taken_out])
-            rest = body_without(head.body, members)
-            exchange.http = replace(http, body=rest.text, read=rest)
-            exchange.head = replace(head, body=rest)
-    return exchange
 
 
 def _may_use(guard: Guard, key: GatewayKey | None, model: str, other: str) -> bool:

@@ -361,7 +361,7 @@ async def make_call(exchange: ClientExchange) -> Call:
     body that has to be translated and cannot be read; BadRequestError where no target knows what it goes on with.
     """
     head = exchange.head
-    plan = exchange.gateway.plans.plan(head.model, exchange.dialect.name, tools=head.has_tools)
+    plan = exchange.conversations.plans.plan(head.model, exchange.dialect.name, tools=head.has_tools)
     exchange.relayed = _relayed(exchange, plan)
     if plan.own and not exchange.relayed:
         exchange.respelled = head.respelled
@@ -375,7 +375,7 @@ async def make_call(exchange: ClientExchange) -> Call:
     if request is not UNREAD:
         changed["request"], changed["provider_ids"] = request, exchange.provider_ids
     if exchange.keeping is not None:
-        changed["make_id"], changed["provider_ids"] = exchange.gateway.make_id, exchange.provider_ids
+        changed["make_id"], changed["provider_ids"] = exchange.conversations.make_id, exchange.provider_ids
     if exchange.http.header(STRICT) == "1":
         changed["settings"] = plan.strict
     if exchange.http.trace_headers:
@@ -391,12 +391,12 @@ async def _request(exchange: ClientExchange, plan: Plan) -> Request:
 
     One that goes out as it came to every target is read only where somebody looks at it.
     """
-    if exchange.relayed and not exchange.gateway.hooks:
+    if exchange.relayed and not exchange.conversations.hooks:
         targets = exchange.able_targets(plan.targets)
         if exchange.relayed is targets or all([target in exchange.relayed for target in targets]):
             if is_observed():
                 with suppress(Error):  # what we cannot read, its provider may
                     return exchange.decoded.request
             return _COMMITTED if exchange.head.is_committed else UNREAD
-    gateway, request = exchange.gateway, await exchange.whole()
-    return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
+    request, fetch = await exchange.whole(), exchange.conversations.fetch
+    return request if fetch is None else await with_media(request, fetch)

@@ -236,7 +236,9 @@ async def _translated(stream: InFlightStream, events: list[Event]) -> AsyncGener
     except Error as error:
         yield encode_event(_failure(stream, error))
     except asyncio.CancelledError as cancelled:
-        yield encode_event(_failure(stream, cut_off(cancelled, is_ending=stream.exchange.gateway.is_ending)))
+        yield encode_event(
+            _failure(stream, cut_off(cancelled, is_ending=stream.exchange.conversations.lifecycle.is_ending))
+        )
     except Exception as error:  # noqa: BLE001 - a fault of ours must end the stream as an error of its dialect
         yield _own_failure(stream, error)
     finally:
@@ -291,7 +293,7 @@ async def _relayed(stream: InFlightStream, live: PassedStream) -> AsyncGenerator
     except Error as error:
         yield _break_off(stream, live, error)
     except asyncio.CancelledError as cancelled:
-        yield _break_off(stream, live, cut_off(cancelled, is_ending=stream.exchange.gateway.is_ending))
+        yield _break_off(stream, live, cut_off(cancelled, is_ending=stream.exchange.conversations.lifecycle.is_ending))
     except Exception as error:  # noqa: BLE001 - as above
         yield _own_failure(stream, error)
     finally:

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from interlingua.errors import NotFoundError, PermissionDeniedError
 
 if TYPE_CHECKING:
-    from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keys.auth import Guard
     from interlingua.gateway.records.record import Entry, Record
     from interlingua.gateway.settings import GatewaySettings
 
-__all__ = ["PAGE_HEADER", "Viewer", "check_on", "check_operator", "is_on", "sees_all", "viewer_of"]
+__all__ = ["PAGE_HEADER", "Access", "Viewer", "is_on"]
 
 PAGE_HEADER = "x-interlingua-console"
 """A header that the page sends with every request for a change."""
@@ -46,42 +46,58 @@ def is_on(settings: GatewaySettings) -> bool:
     return not settings.is_open if settings.console is None else settings.console
 
 
-def check_on(settings: GatewaySettings) -> None:
-    """Nothing, where there is a console.
+class Access:
+    """The rights of those who look at one gateway."""
 
-    Raises: NotFoundError.
-    """
-    if not is_on(settings):
-        raise NotFoundError(
-            "the console is off: [server] console = true, or `il serve` without --no-console", status=404
-        )
+    def __init__(self, settings: GatewaySettings, guard: Guard) -> None:
+        """The rights by these settings; `guard` knows the keys."""
+        self._guard = guard
+        self.set_up(settings)
 
+    def set_up(self, settings: GatewaySettings) -> None:
+        """Go on with these settings, also for who looks already."""
+        self.is_on: bool = is_on(settings)
+        """Whether there is a console."""
+        self._operators = settings.operators
 
-def viewer_of(gateway: Gateway, request: GatewayRequest) -> Viewer:
-    """The viewer of a request.
+    def check_on(self) -> None:
+        """Nothing, where there is a console.
 
-    Raises: NotFoundError where there is no console.
-    """
-    check_on(gateway.settings)
-    name = gateway.owner(request)
-    return Viewer(name, sees_all(gateway, name))
+        Raises: NotFoundError.
+        """
+        if not self.is_on:
+            raise NotFoundError(
+                "the console is off: [server] console = true, or `il serve` without --no-console", status=404
+            )
 
+    def viewer_of(self, request: GatewayRequest) -> Viewer:
+        """The viewer of a request.
 
-def check_operator(gateway: Gateway, request: GatewayRequest) -> None:
-    """Nothing, for an operator who asks from the page.
+        Raises: NotFoundError where there is no console.
+        """
+        self.check_on()
+        name = self._guard.name_of(request)
+        return Viewer(name, self.sees_all(name))
 
-    Raises: NotFoundError where there is no console; PermissionDeniedError.
-    """
-    if not viewer_of(gateway, request).sees_all:
-        raise PermissionDeniedError("this key is no operator's: [server] operators names those that are", status=403)
-    if request.header(PAGE_HEADER) is None:
-        raise PermissionDeniedError(f"what the console changes is asked with the header {PAGE_HEADER}: 1", status=403)
+    def check_operator(self, request: GatewayRequest) -> None:
+        """Nothing, for an operator who asks from the page.
 
+        Raises: NotFoundError where there is no console; PermissionDeniedError.
+        """
+        if not self.viewer_of(request).sees_all:
+            raise PermissionDeniedError(
+                "this key is no operator's: [server] operators names those that are", status=403
+            )
+        if request.header(PAGE_HEADER) is None:
+            raise PermissionDeniedError(
+                f"what the console changes is asked with the header {PAGE_HEADER}: 1", status=403
+            )
 
-def sees_all(gateway: Gateway, name: str) -> bool:
-    """Whether the key of that name is an operator's; without keys everybody is one."""
-    if not gateway.keys:
-        return True
-    keys = gateway.keys.keys
-    only_key = [key.name for key in keys] if len(keys) == 1 else ()
-    return name in (gateway.settings.operators or only_key)
+    def sees_all(self, name: str) -> bool:
+        """Whether the key of that name is an operator's; without keys everybody is one."""
+        ring = self._guard.keys
+        if not ring:
+            return True
+        keys = ring.keys
+        only_key = [key.name for key in keys] if len(keys) == 1 else ()
+        return name in (self._operators or only_key)

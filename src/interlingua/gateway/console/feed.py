@@ -25,8 +25,10 @@ from interlingua.gateway.calls.replies import in_brief
 from interlingua.gateway.records.record import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.gateway.console.access import Viewer
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.records.recorder import Recorder
 
 __all__ = ["KEPT", "KEPT_CONTENTS", "LINGER_S", "MAX_BATCH", "MAX_WATCHERS", "Batch", "Feed", "Glance"]
 
@@ -66,16 +68,18 @@ class Glance(NamedTuple):
 class Feed:
     """The last requests of one gateway."""
 
-    def __init__(self, gateway: Gateway) -> None:
-        """A feed that nobody looks at."""
-        self._gateway = gateway
+    def __init__(self, recorder: Recorder, now: Callable[[], float], *, has_content: bool) -> None:
+        """A feed of the requests that `recorder` tells of, at which nobody looks; `now` gives Unix seconds."""
+        self._recorder = recorder
+        self.has_content: bool = has_content
+        """Whether what is asked and answered is kept."""
         self._records: deque[tuple[int, Record]] = deque(maxlen=KEPT)
         self._count = 0
         self._watchers = 0
         self._left_s = 0.0
         self._listens = False
         self._switching = threading.Lock()
-        self.began_s: float = gateway.now()
+        self.began_s: float = now()
         """When the gateway began, in Unix seconds."""
 
     def enter(self) -> bool:
@@ -89,13 +93,13 @@ class Feed:
     def leave(self) -> None:
         """One who looked has gone."""
         self._watchers -= 1
-        self._left_s = self._gateway.clock()
+        self._left_s = self._recorder.clock()
 
     def take(self, record: Record) -> None:
         """Keep a request that is over."""
-        if not self._watchers and self._gateway.clock() - self._left_s > LINGER_S:
+        if not self._watchers and self._recorder.clock() - self._left_s > LINGER_S:
             with self._switching:
-                recorder = self._gateway.recorder
+                recorder = self._recorder
                 recorder.sinks = tuple([sink for sink in recorder.sinks if sink != self.take])
                 recorder.content_sinks = tuple([sink for sink in recorder.content_sinks if sink != self.take])
                 self._records.clear()
@@ -121,13 +125,13 @@ class Feed:
 
     def glance(self, last: int, viewer: Viewer) -> Glance:
         """Both for who looks from another worker, or has entered here."""
-        self._left_s = self._gateway.clock()
+        self._left_s = self._recorder.clock()
         self._listen()
         return Glance(self.since(last, viewer), self.under_way(viewer))
 
     def under_way(self, viewer: Viewer) -> list[Record]:
         """The requests under way that a viewer may see, the newest of many; without content."""
-        entries = [entry for entry in reversed(tuple(self._gateway.recorder.under_way)) if viewer.sees(entry)]
+        entries = [entry for entry in reversed(tuple(self._recorder.under_way)) if viewer.sees(entry)]
         shown = [entry for entry in entries if not entry.origin.path.startswith(_NOT_SHOWN)]
         return [
             msgspec.structs.replace(self._shown(entry.record()), status=entry.status, aborted=False)
@@ -137,11 +141,6 @@ class Feed:
     def find(self, name: str, viewer: Viewer) -> Record | None:
         """The request of that id, with its content where that is kept; None where a viewer may not see one."""
         return next((one for _, one in reversed(self._records.copy()) if one.id == name and viewer.sees(one)), None)
-
-    @property
-    def has_content(self) -> bool:
-        """Whether what is asked and answered is kept."""
-        return self._gateway.settings.console_content
 
     def _shown(self, record: Record) -> Record:
         """A record without content; sentences of errors may repeat what a client or an upstream said."""
@@ -157,7 +156,7 @@ class Feed:
         with self._switching:
             if self._listens:
                 return
-            recorder = self._gateway.recorder
+            recorder = self._recorder
             if self.has_content:
                 recorder.content_sinks = (*recorder.content_sinks, self.take)
             else:

@@ -12,16 +12,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from interlingua.errors import NotFoundError
-from interlingua.gateway.console.access import check_on, is_on
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.surfaces import models
 
 if TYPE_CHECKING:
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.console.access import Access
     from interlingua.gateway.http import GatewayRequest
 
-__all__ = ["FILES", "POLICY", "asset", "root"]
+__all__ = ["FILES", "POLICY", "ConsoleFiles"]
 
 FILES = {
     "api.js": "text/javascript; charset=utf-8",
@@ -53,24 +54,29 @@ _HEADERS = (
 _PAGE = (("content-type", "text/html; charset=utf-8"), ("vary", "accept"), *_HEADERS)
 
 
-async def root(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """The page for a browser, a sign of life for everybody else."""
-    if not is_on(gateway.settings) or "text/html" not in (request.header("accept") or ""):
-        return await models.greet(gateway, request)
-    return GatewayReply(headers=_PAGE, body=_read("index.html"))
+class ConsoleFiles(msgspec.Struct, frozen=True):
+    """The page and its files."""
 
+    access: Access
+    """The rights of those who look."""
 
-async def asset(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """A file of the page.
+    async def root(self, request: GatewayRequest) -> GatewayReply:
+        """The page for a browser, a sign of life for everybody else."""
+        if not self.access.is_on or "text/html" not in (request.header("accept") or ""):
+            return await models.greet(request)
+        return GatewayReply(headers=_PAGE, body=_read("index.html"))
 
-    Raises: NotFoundError for what is none, and where there is no console.
-    """
-    check_on(gateway.settings)
-    name = request.path.removeprefix("/console/")
-    kind = FILES.get(name)
-    if kind is None:
-        raise NotFoundError("the console has no such file", status=404)
-    return GatewayReply(headers=(("content-type", kind), *_HEADERS), body=_read(name))
+    async def asset(self, request: GatewayRequest) -> GatewayReply:
+        """A file of the page.
+
+        Raises: NotFoundError for what is none, and where there is no console.
+        """
+        self.access.check_on()
+        name = request.path.removeprefix("/console/")
+        kind = FILES.get(name)
+        if kind is None:
+            raise NotFoundError("the console has no such file", status=404)
+        return GatewayReply(headers=(("content-type", kind), *_HEADERS), body=_read(name))
 
 
 @cache

@@ -21,7 +21,6 @@ from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeO
 from interlingua.dialects.table import DIALECTS, get_dialect, get_service
 from interlingua.errors import Error, NotFoundError, UnsupportedError
 from interlingua.gateway.calls.reading import read_object
-from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.serving.registration import found_by_all
@@ -34,33 +33,45 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodedRequest
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.console.access import Access
+    from interlingua.gateway.console.feed import Feed
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.records.record import Content
+    from interlingua.gateway.serving.peers import Peers
     from interlingua.types.change import Change
     from interlingua.types.response import Response
 
-__all__ = ["side_by_side"]
+__all__ = ["SideBySide"]
 
 
-async def side_by_side(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """The request in every dialect.
+class SideBySide(msgspec.Struct, frozen=True, kw_only=True):
+    """Requests in every dialect, for the page."""
 
-    Raises: DecodeError, HistoryError for what is no request of its dialect; NotFoundError for an id of which no content
-    is kept.
-    """
-    viewer = viewer_of(gateway, request)
-    members = read_object(request.body)
-    name = members.get("id")
-    if name is not None:
-        record = await found_by_all(gateway.feed, gateway.peers, str(name), viewer)
-        if record is None or record.content is None or not gateway.feed.has_content:
-            raise NotFoundError("the content of this request is not kept, or not any more", status=404)
-        content = record.content
-        url = f"{content.path}?{content.query}" if content.query else content.path
-        return _both_sides(record.client, url, content.body, content)
-    dialect, body = request_in(members)
-    return _both_sides(dialect, path_of(dialect, str(members.get("model") or "model")), body, None)
+    access: Access
+    """The rights of those who look."""
+    feed: Feed
+    """The last requests."""
+    peers: Peers | None
+    """The other workers."""
+
+    async def answer(self, request: GatewayRequest) -> GatewayReply:
+        """The request in every dialect.
+
+        Raises: DecodeError, HistoryError for what is no request of its dialect; NotFoundError for an id of which no
+        content is kept.
+        """
+        viewer = self.access.viewer_of(request)
+        members = read_object(request.body)
+        name = members.get("id")
+        if name is not None:
+            record = await found_by_all(self.feed, self.peers, str(name), viewer)
+            if record is None or record.content is None or not self.feed.has_content:
+                raise NotFoundError("the content of this request is not kept, or not any more", status=404)
+            content = record.content
+            url = f"{content.path}?{content.query}" if content.query else content.path
+            return _both_sides(record.client, url, content.body, content)
+        dialect, body = request_in(members)
+        return _both_sides(dialect, path_of(dialect, str(members.get("model") or "model")), body, None)
 
 
 def _both_sides(dialect: str, url: str, body: bytes, content: Content | None) -> GatewayReply:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.accounts import COUNTS, chosen
@@ -24,60 +23,93 @@ from interlingua.gateway.serving.registration import used_of_all
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from interlingua.gateway.console.access import Viewer
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.console.access import Access, Viewer
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.accounts import Row
+    from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.budget import Account
+    from interlingua.gateway.keys.keyring import KeyRing
+    from interlingua.gateway.serving.peers import Peers
     from interlingua.gateway.settings import GatewayKey
 
-__all__ = ["DAYS", "keys", "used_limits"]
+__all__ = ["DAYS", "ConsoleKeys", "used_limits"]
 
 DAYS = 31
 """Over how many days use is summed."""
 
 
-async def keys(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """The keys that a viewer may see, with their limits and what they have used."""
-    viewer = viewer_of(gateway, request)
-    rows, since_s = await _rows(gateway, viewer)
-    keys_of_all = gateway.keys.keys
-    shown = [key for key in keys_of_all if viewer.sees_all or key.name == viewer.name]
-    working = {key.name for key in keys_of_all if not _is_over(key)}
-    places = [place for key in shown for place in (f"key:{key.name}", f"team:{key.team}")]
-    accounts = dict(zip(places, await gateway.admission.accounts.accounts(places), strict=True))
-    entries: list[dict[str, Any]] = []
-    for key in shown:
-        is_reused = _is_over(key) and key.name in working  # then the key that works has the use
-        team, now_s = gateway.settings.teams.get(key.team), gateway.now()
-        if _is_over(key):
-            state = "replaced" if is_reused else "revoked"
-        else:
-            state = "expired" if key.expires_s is not None and key.expires_s <= now_s else "works"
-        limits = [] if is_reused else used_limits(key.terms, accounts[f"key:{key.name}"], now_s)
-        entry = {
-            "name": key.name,
-            "team": key.team,
-            "models": key.models,
-            "limits": limits,
-            "team_limits": [] if team is None or is_reused else used_limits(team, accounts[f"team:{key.team}"], now_s),
-            "expires_s": key.expires_s,
-            "revoked_s": key.revoked_s,
-            "state": state,
-            **_usage([] if is_reused else rows, key.name),
+class ConsoleKeys(msgspec.Struct, frozen=True, kw_only=True):
+    """Keys and what they have used, for the page."""
+
+    access: Access
+    """The rights of those who look."""
+    ring: KeyRing
+    """The keys."""
+    teams: dict[str, Terms]
+    """The terms of teams."""
+    admission: Admission
+    """The admission that counts what is used."""
+    peers: Peers | None
+    """The other workers."""
+    began_s: float
+    """When the gateway began, in Unix seconds."""
+    now: Callable[[], float]
+    """Unix time in seconds."""
+
+    async def answer(self, request: GatewayRequest) -> GatewayReply:
+        """The keys that a viewer may see, with their limits and what they have used."""
+        viewer = self.access.viewer_of(request)
+        rows, since_s = await self._rows(viewer)
+        keys_of_all = self.ring.keys
+        shown = [key for key in keys_of_all if viewer.sees_all or key.name == viewer.name]
+        working = {key.name for key in keys_of_all if not _is_over(key)}
+        places = [place for key in shown for place in (f"key:{key.name}", f"team:{key.team}")]
+        accounts = dict(zip(places, await self.admission.accounts.accounts(places), strict=True))
+        entries: list[dict[str, Any]] = []
+        for key in shown:
+            is_reused = _is_over(key) and key.name in working  # then the key that works has the use
+            team, now_s = self.teams.get(key.team), self.now()
+            if _is_over(key):
+                state = "replaced" if is_reused else "revoked"
+            else:
+                state = "expired" if key.expires_s is not None and key.expires_s <= now_s else "works"
+            limits = [] if is_reused else used_limits(key.terms, accounts[f"key:{key.name}"], now_s)
+            entry = {
+                "name": key.name,
+                "team": key.team,
+                "models": key.models,
+                "limits": limits,
+                "team_limits": []
+                if team is None or is_reused
+                else used_limits(team, accounts[f"team:{key.team}"], now_s),
+                "expires_s": key.expires_s,
+                "revoked_s": key.revoked_s,
+                "state": state,
+                **_usage([] if is_reused else rows, key.name),
+            }
+            entries.append(entry)
+        gone = sorted({row.key for row in rows} - {key.name for key in keys_of_all})
+        entries += [{**_NO_KEY, "name": name, **_usage(rows, name)} for name in gone]
+        content: dict[str, Any] = {
+            "since_s": since_s,
+            "now_s": self.now(),
+            "keys": entries,
+            "passed_over": self.ring.passed_over if viewer.sees_all else (),
         }
-        entries.append(entry)
-    gone = sorted({row.key for row in rows} - {key.name for key in keys_of_all})
-    entries += [{**_NO_KEY, "name": name, **_usage(rows, name)} for name in gone]
-    content: dict[str, Any] = {
-        "since_s": since_s,
-        "now_s": gateway.now(),
-        "keys": entries,
-        "passed_over": gateway.keys.passed_over if viewer.sees_all else (),
-    }
-    return GatewayReply(headers=JSON, body=encode(content, nulls=1 << 20))
+        return GatewayReply(headers=JSON, body=encode(content, nulls=1 << 20))
+
+    async def _rows(self, viewer: Viewer) -> tuple[list[Row], float]:
+        """The use, and the day from which it is known."""
+        begins = datetime.fromtimestamp(self.now(), UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        begins -= timedelta(days=DAYS - 1)
+        since, name = begins.strftime("%Y-%m-%d"), "" if viewer.sees_all else viewer.name
+        accounts = self.admission.accounts
+        if accounts.is_shared:
+            return await accounts.used(name, since), begins.timestamp()
+        rows = chosen(await used_of_all(accounts, self.peers), name, since)  # each worker has its own in memory
+        return rows, max(begins.timestamp(), self.began_s)
 
 
 _NO_KEY: dict[str, Any] = {
@@ -128,15 +160,3 @@ def _sums(rows: Iterable[Row]) -> dict[str, Any] | None:
         return None
     sums = {name: sum(row[name] for row in counted) for name in COUNTS}
     return {**sums, "cost_usd": sums.pop("nano_usd") / NANO}
-
-
-async def _rows(gateway: Gateway, viewer: Viewer) -> tuple[list[Row], float]:
-    """The use, and the day from which it is known."""
-    begins = datetime.fromtimestamp(gateway.now(), UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    begins -= timedelta(days=DAYS - 1)
-    since, name = begins.strftime("%Y-%m-%d"), "" if viewer.sees_all else viewer.name
-    accounts = gateway.admission.accounts
-    if accounts.is_shared:
-        return await accounts.used(name, since), begins.timestamp()
-    rows = chosen(await used_of_all(accounts, gateway.peers), name, since)  # each worker has its own in memory
-    return rows, max(begins.timestamp(), gateway.feed.began_s)

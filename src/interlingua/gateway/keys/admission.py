@@ -46,11 +46,10 @@ if TYPE_CHECKING:
 
     from interlingua.client.call.values import Call, CallTarget
     from interlingua.gateway.calls.exchange import ClientExchange
-    from interlingua.gateway.core import Gateway
     from interlingua.gateway.keys.accounts import Accounts, Row
     from interlingua.gateway.keys.budget import Used
     from interlingua.gateway.keys.terms import Terms
-    from interlingua.gateway.settings import GatewayKey
+    from interlingua.gateway.settings import GatewayKey, GatewaySettings
 
 __all__ = ["Admission", "KeyPlan", "UnreadSize", "admission_of", "refusal_error"]
 
@@ -309,9 +308,9 @@ class UnreadSize(NamedTuple):
         return min((self.reads or 0) + writes, MAX_COUNT)
 
 
-def admission_of(gateway: Gateway) -> Admission:
+def admission_of(settings: GatewaySettings, now: Callable[[], float], make_id: Callable[[str], str]) -> Admission:
     """The admission of a gateway: over its database of keys where it has one, else in memory."""
-    path, holder = gateway.settings.key_file, ""
+    path, holder = settings.key_file, ""
     accounts: Accounts = MemoryAccounts()
     if path:
         from pathlib import Path
@@ -320,12 +319,12 @@ def admission_of(gateway: Gateway) -> Admission:
         from interlingua.gateway.keys.holders import holder_here
 
         holder = holder_here()
-        accounts = FileAccounts(Path(path).expanduser(), now=gateway.now, holder=holder)
+        accounts = FileAccounts(Path(path).expanduser(), now=now, holder=holder)
     return Admission(
         accounts,
-        gateway.settings.teams,
-        now=gateway.now,
-        make_id=lambda: gateway.make_id(""),
+        settings.teams,
+        now=now,
+        make_id=lambda: make_id(""),
         holder=holder,
         counts=bool(path),
     )

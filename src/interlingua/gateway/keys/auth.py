@@ -71,10 +71,8 @@ def key_of(request: GatewayRequest) -> str | None:
 class Welcome(NamedTuple):
     """That requests with the same head may ask."""
 
-    guard: Guard
-    """The guard that let it in."""
     keys: dict[str, GatewayKey]
-    """The keys that it knew then."""
+    """The keys that were known then: another table as soon as keys or settings are others."""
     peer: str
     """The address of its peer."""
     key: GatewayKey | None
@@ -97,15 +95,20 @@ class Guard:
         `now` gives Unix seconds, `targets_of` a name or a pattern of targets as those are called, as `google/*` for
         `gemini/*`.
         """
-        self._keys = KeyRing(settings.keys, clock=time.monotonic) if keys is None else keys
         self._now = now
         self._targets_of = targets_of
+        self._last_digest: tuple[Headers, str, str | None] = ((), "", None)
+        self.set_up(settings, KeyRing(settings.keys, clock=time.monotonic) if keys is None else keys)
+
+    def set_up(self, settings: GatewaySettings, keys: KeyRing) -> None:
+        """Go on with these settings and keys; who was let in before is asked again, since the table is another one."""
+        self.keys: KeyRing = keys
+        """The keys that are taken."""
         self._is_open = settings.is_open
         self._policy = settings.hooks.policy
         self._names_hosts = bool(settings.hosts)
         self._hosts = frozenset(host.lower().rstrip(".") for host in ("localhost", *settings.hosts))
         self._origins = frozenset(origin.lower().rstrip("/") for origin in settings.origins)
-        self._last_digest: tuple[Headers, str, str | None] = ((), "", None)
 
     def lists_models(self, key: GatewayKey | None) -> bool:
         """Whether the policy, or the key, lists the models that may be asked for."""
@@ -119,7 +122,7 @@ class Guard:
         """
         if self._is_open or self.welcome(request) is not None:
             return
-        table, wants_key = self._keys.table, bool(self._keys)
+        table, wants_key = self.keys.table, bool(self.keys)
         if self._names_hosts or not wants_key:
             self._check_host(request.header("host"))
         if not wants_key:
@@ -135,19 +138,19 @@ class Guard:
                 status=403,
             )
         key = self._checked_key(self._digest(request)) if wants_key else None
-        if not self._keys.is_unsure:
+        if not self.keys.is_unsure:
             # the keys of before, so that whoever needed none is asked again where there are some meanwhile
-            request.facts.welcome = Welcome(self, table, request.peer, key)
+            request.facts.welcome = Welcome(table, request.peer, key)
 
     def welcome(self, request: GatewayRequest) -> Welcome | None:
         """That a request may ask, as far as it was found before of one with the same head and still holds."""
         cached = request.facts.welcome
-        if cached is None or cached.guard is not self or cached.peer != request.peer:
+        if cached is None or cached.peer != request.peer:
             return None
         key = cached.key
         if key is not None and key.expires_s is not None and self._is_over(key):
             return None
-        return cached if cached.keys is self._keys.table else None
+        return cached if cached.keys is self.keys.table else None
 
     def _is_over(self, key: GatewayKey) -> bool:
         return key.expires_s is not None and key.expires_s <= self._now()
@@ -167,8 +170,8 @@ class Guard:
                 "this gateway needs a key: `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`",
                 status=401,
             )
-        key = self._keys.find(digest)
-        if key is None and self._keys.is_unsure:
+        key = self.keys.find(digest)
+        if key is None and self.keys.is_unsure:
             raise InternalServerError(
                 "this gateway began without the store that has its keys, and knows this one not yet; ask again",
                 status=503,
@@ -217,7 +220,7 @@ class Guard:
         if self._policy.models and not self._is_allowed(model):
             return False
         if key is None:
-            return self._is_open or not self._keys  # a key that was taken away meanwhile may nothing any more
+            return self._is_open or not self.keys  # a key that was taken away meanwhile may nothing any more
         rewrite = self._policy.rewrite
         return self._lets(key, model) or (bool(rewrite) and self._lets(key, renamed(rewrite, model)))
 
@@ -243,10 +246,10 @@ class Guard:
         welcome = self.welcome(request)
         if welcome is not None:
             return welcome.key
-        if not self._keys:
+        if not self.keys:
             return None
         digest = self._digest(request)
-        return None if digest is None else self._keys.find(digest)
+        return None if digest is None else self.keys.find(digest)
 
     def _check_host(self, host: str | None) -> None:
         if host is None:

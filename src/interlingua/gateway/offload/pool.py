@@ -24,13 +24,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from interlingua.errors import Error, LimitExceededError, OverloadedError
+from interlingua.gateway.calls.reading import body_at_hand
 from interlingua.gateway.offload.tasks import Message, body_from, decoded_from, encoded_from, packed_request
 from interlingua.gateway.offload.worker import HEAD, NO_MEMORY
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialect, Encoded, EncodeOptions
+    from interlingua.gateway.http import GatewayRequest
     from interlingua.types.request import Request
     from interlingua.wire.body import Body
     from interlingua.wire.http import HttpRequest
@@ -129,8 +131,15 @@ class _Worker:
 class Offload:
     """Has costly bodies worked on elsewhere."""
 
-    def __init__(self, *, deadline_s: float = DEADLINE_S, turn_s: float = TURN_S) -> None:
-        """No process yet."""
+    def __init__(
+        self,
+        owner_of: Callable[[GatewayRequest], str] = lambda _: "",
+        *,
+        deadline_s: float = DEADLINE_S,
+        turn_s: float = TURN_S,
+    ) -> None:
+        """No process yet; `owner_of` names the key that a request brought."""
+        self._owner_of = owner_of
         self._deadline_s = deadline_s
         self._turn_s = turn_s
         self._idle: list[_Worker] = []
@@ -143,8 +152,16 @@ class Offload:
         self.started: int = 0
         """How many processes were started."""
 
+    async def body_of(self, request: GatewayRequest, dialect: str) -> Body:
+        """The body of a request in a dialect, `""` for any other one; a costly one is read in another process.
+
+        Raises: as `read_body`; OverloadedError where too many of those are being read; LimitExceededError.
+        """
+        body = body_at_hand(request, dialect)
+        return body or await self.read(request.body, dialect, self._owner_of(request))
+
     async def read(self, body: bytes, dialect: str, owner: str) -> Body:
-        """The body of a request in a dialect, `""` for any other one, as `read_body` reads it.
+        """A body in a dialect, read in another process, as `read_body` reads it.
 
         Raises: as `read_body`; OverloadedError, LimitExceededError.
         """

@@ -17,21 +17,26 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import msgspec
+
 from interlingua.client.state import health_store, limiter
 from interlingua.errors import Error, NotFoundError
-from interlingua.gateway.console.access import sees_all
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.records.summing import OTHER, number, of_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.console.access import Access
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keys.auth import Guard
     from interlingua.gateway.records.record import Record
+    from interlingua.gateway.records.recorder import Recorder
+    from interlingua.gateway.serving.peers import Peers
+    from interlingua.registry.resolve import Registry
     from interlingua.routing.health import TargetHealth
 
-__all__ = ["MAX_SERIES", "Metrics", "metrics"]
+__all__ = ["MAX_SERIES", "Metrics", "MetricsPage"]
 
 MAX_SERIES = 2_000
 """How many series one metric may have."""
@@ -105,12 +110,12 @@ class _Tally:
 class Metrics:
     """Counts the requests of one gateway."""
 
-    def __init__(self, gateway: Gateway) -> None:
-        """Nothing has been counted."""
-        self._gateway = gateway
+    def __init__(self, recorder: Recorder, registry: Registry) -> None:
+        """Nothing has been counted; the names of `registry` may stand in labels."""
+        self._recorder = recorder
         self._counts: dict[_Kind, dict[Labels, Cell]] = {kind: {} for kind in _COUNTERS}
         self._times: dict[_Kind, dict[Labels, _Histogram]] = {kind: {} for kind in _HISTOGRAMS}
-        self._names = _Names(gateway)
+        self._names = _Names(registry, recorder.clock)
         self._version = 0
         self._tallies: dict[_Place, _Tally] = {}
         self._tries: dict[tuple[str, str], Cell] = {}
@@ -120,7 +125,7 @@ class Metrics:
         if record.route in _OWN:
             return
         names = self._names
-        if self._gateway.clock() >= names.look_at_s:
+        if self._recorder.clock() >= names.look_at_s:
             names.look()
         if names.version != self._version:
             self._tallies, self._tries, self._version = {}, {}, names.version
@@ -196,7 +201,7 @@ class Metrics:
 
     def text(self) -> str:
         """Everything as it is now; also for a thread that other workers are answered from."""
-        self._gateway.recorder.settle()
+        self._recorder.settle()
         lines: list[str] = []
         for kind, counts in self._counts.items():
             lines += _head(kind, "counter")
@@ -205,7 +210,7 @@ class Metrics:
         for kind, times in self._times.items():
             lines += _head(kind, "histogram")
             lines += [line for labels, one in times.copy().items() for line in _buckets(kind, labels, one)]
-        under_way = tuple(self._gateway.recorder.under_way)
+        under_way = tuple(self._recorder.under_way)
         streams = sum(1 for entry in under_way if entry.stream)
         lines += _gauge("interlingua_under_way", "Requests that have begun and are not over.", len(under_way))
         lines += _gauge("interlingua_streams_open", "Those of them that want a stream.", streams)
@@ -242,8 +247,8 @@ class Metrics:
 class _Names:
     """Which names may stand in labels."""
 
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
+    def __init__(self, registry: Registry, clock: Callable[[], float]) -> None:
+        self._registry, self._clock = registry, clock
         self.look_at_s = -inf
         """When to look again, by the gateway's clock."""
         self.version = 0
@@ -272,11 +277,11 @@ class _Names:
 
     def look(self) -> None:
         """Look whether the configuration is another one, once in a while."""
-        now_s = self._gateway.clock()
+        now_s = self._clock()
         if now_s < self.look_at_s:
             return
         self.look_at_s = now_s + LOOK_S
-        registry = self._gateway.registry
+        registry = self._registry
         aliases = registry.aliases()
         if aliases == self._aliases and self._providers:
             return
@@ -347,23 +352,36 @@ def _process() -> Iterator[str]:
 # The route
 
 
-async def metrics(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """The metrics of a gateway, for who may ask: all of them for an operator, else those of the key.
+class MetricsPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The page of metrics, and its readers."""
 
-    Raises: NotFoundError where they are off; AuthenticationError, PermissionDeniedError.
-    """
-    counted = gateway.metrics
-    if counted is None:
-        raise NotFoundError('metrics are off; [server] metrics = "keys" or "open" turns them on', status=404)
-    is_open = gateway.settings.observing.metrics == "open"
-    if not is_open:
-        gateway.guard.check(request)
-    text = counted.text() + counted.health(await health_store().snapshot_async())
-    if gateway.peers is not None:
-        from interlingua.gateway.serving.registration import page_of_all  # only several workers need it
+    metrics: Metrics | None
+    """The counters; None where they are off."""
+    is_open: bool
+    """Whether everybody may read it."""
+    guard: Guard
+    """The guard that checks keys."""
+    access: Access
+    """The rights of operators."""
+    peers: Peers | None
+    """The other workers."""
 
-        text = await page_of_all(gateway.peers, text)
-    name = gateway.owner(request)
-    if not is_open and not sees_all(gateway, name):
-        text = of_key(text, _escaped(name))
-    return GatewayReply(headers=(("content-type", CONTENT_TYPE), ("cache-control", "no-store")), body=text.encode())
+    async def answer(self, request: GatewayRequest) -> GatewayReply:
+        """The metrics of a gateway, for who may ask: all of them for an operator, else those of the key.
+
+        Raises: NotFoundError where they are off; AuthenticationError, PermissionDeniedError.
+        """
+        counted = self.metrics
+        if counted is None:
+            raise NotFoundError('metrics are off; [server] metrics = "keys" or "open" turns them on', status=404)
+        if not self.is_open:
+            self.guard.check(request)
+        text = counted.text() + counted.health(await health_store().snapshot_async())
+        if self.peers is not None:
+            from interlingua.gateway.serving.registration import page_of_all  # only several workers need it
+
+            text = await page_of_all(self.peers, text)
+        name = self.guard.name_of(request)
+        if not self.is_open and not self.access.sees_all(name):
+            text = of_key(text, _escaped(name))
+        return GatewayReply(headers=(("content-type", CONTENT_TYPE), ("cache-control", "no-store")), body=text.encode())

@@ -7,7 +7,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -16,11 +16,13 @@ from interlingua.gateway.records.log import LogForm
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.records.metrics import Metrics
     from interlingua.gateway.records.record import Sink
     from interlingua.gateway.records.recorder import Recorder
+    from interlingua.gateway.records.spans import Spans
+    from interlingua.registry.resolve import Registry
 
-__all__ = ["MetricsAccess", "Observing", "observed"]
+__all__ = ["MetricsAccess", "Observers", "Observing", "observers_of"]
 
 MetricsAccess: TypeAlias = Literal["off", "keys", "open"]
 """The readers of metrics: nobody, who may ask the gateway, or everybody."""
@@ -50,14 +52,26 @@ class Observing(msgspec.Struct, frozen=True, kw_only=True):
     """Whether OpenTelemetry spans are made."""
 
 
-def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
-    """The functions that end the observers of a gateway, once they are set up as its settings say.
+class Observers(NamedTuple):
+    """The observers of a gateway's requests."""
+
+    metrics: Metrics | None = None
+    """The counters of requests, where metrics are on."""
+    spans: Spans | None = None
+    """The maker of OpenTelemetry spans, where they are wanted."""
+    ends: tuple[Callable[[], None], ...] = ()
+    """The functions that end them."""
+
+
+def observers_of(observing: Observing, recorder: Recorder, registry: Registry, now: Callable[[], float]) -> Observers:
+    """The observers, once they are set up; `now` gives Unix seconds.
 
     Raises: ConfigError for a file or directory that cannot be written, and without the extra that spans need.
     """
-    observing, recorder = gateway.settings.observing, gateway.recorder
     if observing == Observing():
-        return ()
+        return Observers()
+    metrics: Metrics | None = None
+    spans: Spans | None = None
     ends: list[Callable[[], None]] = [recorder.close]
     if observing.log != "off":
         ends.append(_log(recorder, observing))
@@ -70,7 +84,7 @@ def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
             days=observing.store_days,
             max_bytes=observing.store_mb * MEGABYTE,
             content=observing.log_content,
-            now=gateway.now,
+            now=now,
         )
         rows = Batches(book.write, name="logbook")
         _listen(recorder, rows.put)
@@ -86,15 +100,15 @@ def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
     if observing.metrics != "off":
         from interlingua.gateway.records.metrics import Metrics
 
-        gateway.metrics = Metrics(gateway)
-        _listen(recorder, gateway.metrics)
+        metrics = Metrics(recorder, registry)
+        _listen(recorder, metrics)
     if observing.otel:
         from interlingua.gateway.records.spans import Spans
 
-        gateway.spans = Spans()
-        _listen(recorder, gateway.spans.count)
-        ends.append(gateway.spans.close)
-    return tuple(ends)
+        spans = Spans()
+        _listen(recorder, spans.count)
+        ends.append(spans.close)
+    return Observers(metrics, spans, tuple(ends))
 
 
 def _listen(recorder: Recorder, sink: Sink) -> None:

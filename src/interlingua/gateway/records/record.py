@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Iterable
 
     from interlingua.errors import Error
-    from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayReply, GatewayRequest, Pieces
+    from interlingua.gateway.records.recorder import Recorder
     from interlingua.gateway.records.traffic import Traffic
     from interlingua.types.change import Change
     from interlingua.types.response import Response
@@ -199,8 +199,8 @@ def origin_of(request: GatewayRequest, *, route: str, client: str, client_id: st
 class Entry(msgspec.Struct, eq=False):
     """The facts so far of one request that is under way."""
 
-    gateway: Gateway
-    """The gateway that serves it."""
+    recorder: Recorder
+    """The recorder that tells its end."""
     origin: Origin
     """The facts of its head."""
     id: str
@@ -259,7 +259,7 @@ class Entry(msgspec.Struct, eq=False):
     def first(self) -> None:
         """The first content of a stream is there."""
         if self.first_s is None:
-            self.first_s = self.gateway.clock() - self.started_s
+            self.first_s = self.recorder.clock() - self.started_s
 
     def tried(self, attempts: tuple[Attempt, ...]) -> None:
         """Targets were tried; the one that served is who answers."""
@@ -302,8 +302,8 @@ class Entry(msgspec.Struct, eq=False):
     def done(self) -> None:
         """It is over: whoever wants to know is told, the first time."""
         if not self.is_done:
-            self.is_done, self.total_s = True, self.gateway.clock() - self.started_s
-            self.gateway.recorder.finish(self)
+            self.is_done, self.total_s = True, self.recorder.clock() - self.started_s
+            self.recorder.finish(self)
 
     def record(self, *, content: bool = False) -> Record:
         """The record as it is now, in the form of its end; request and answer only on demand."""
@@ -339,7 +339,7 @@ class Entry(msgspec.Struct, eq=False):
             None if usage is None else _bounded(usage.cache_read_tokens),
             self.cost_usd,
             self.first_s,
-            self.total_s if self.is_done else self.gateway.clock() - self.started_s,
+            self.total_s if self.is_done else self.recorder.clock() - self.started_s,
             not self.is_sent,
             self.peer,
             None if self.traffic is None or not content else self.traffic.content(secret),

@@ -23,7 +23,8 @@ import msgspec
 from interlingua.gateway.records.record import Entry
 
 if TYPE_CHECKING:
-    from interlingua.gateway.core import Gateway
+    from collections.abc import Callable
+
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.records.record import Origin, Record, Sink
     from interlingua.gateway.settings import GatewayKey
@@ -39,9 +40,11 @@ LATE_S = 0.05
 class Recorder:
     """Makes the entries of one gateway, and tells its sinks what became of them."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, *, clock: Callable[[], float], now: Callable[[], float]) -> None:
         """A recorder with nobody who wants to know."""
-        self._gateway = gateway
+        self.clock: Callable[[], float] = clock
+        """Seconds that only grow."""
+        self._now = now
         self._failed: set[int] = set()
         self._over: deque[Entry] = deque()
         self._telling = threading.Lock()
@@ -63,9 +66,8 @@ class Recorder:
 
     def begin(self, request: GatewayRequest, origin: Origin, name: str, key: GatewayKey | None) -> Entry:
         """The entry of a request that has just come, with the key that it brought; `name` is its id."""
-        gateway = self._gateway
         owner, team = ("", "") if key is None else (key.name, key.team)
-        entry = Entry(gateway, origin, name, gateway.now(), gateway.clock(), request.peer, owner, team)
+        entry = Entry(self, origin, name, self._now(), self.clock(), request.peer, owner, team)
         if self.content_sinks:
             from interlingua.gateway.records.traffic import Traffic  # only who wants content pays for it
 

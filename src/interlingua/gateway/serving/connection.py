@@ -227,7 +227,7 @@ class Connection(asyncio.Protocol):
         self._watch.cancel()
         self._request = self._intake = None
         self._let_read(True)
-        Socket(self._server, self._transport, session, frames, gateway.owner(request)).begin(self._reader.rest)
+        Socket(self._server, self._transport, session, frames, gateway.guard.name_of(request)).begin(self._reader.rest)
         self._reader.close()
         self._server.leave(self)
         return True

@@ -25,12 +25,12 @@ __all__ = ["RequestIntake"]
 class RequestIntake:
     """One request while it comes; `refusal` is looked at after every step."""
 
-    __slots__ = ("_gateway", "_guard", "_intake", "_share", "refusal", "request")
+    __slots__ = ("_gateway", "_intake", "_ring", "_share", "refusal", "request")
 
     def __init__(self, gateway: Gateway, request: GatewayRequest, announced_bytes: int = 0) -> None:
         """A request of which the head is there; its body, too, where that came along and is not compressed."""
         self._gateway = gateway
-        self._guard = gateway.guard
+        self._ring = gateway.guard.keys
         self._intake: Intake | None = None
         self._share: Share | None = None
         self.request: GatewayRequest = request
@@ -42,7 +42,9 @@ class RequestIntake:
             most_bytes = max(settings.max_receiving_bytes, settings.max_body_bytes)
             try:
                 limit_bytes, limit = gateway.body_limit(request)
-                share = Share(gateway.receiving, most_bytes, gateway.owner(request), min(announced_bytes, limit_bytes))
+                share = Share(
+                    gateway.receiving, most_bytes, gateway.guard.name_of(request), min(announced_bytes, limit_bytes)
+                )
                 self._intake, self._share = (
                     Intake(coding, limit_bytes, announced_bytes, limit=limit, share=share),
                     share,
@@ -94,7 +96,7 @@ class RequestIntake:
             self.release()
             if body:
                 self.request.body = body
-        if gateway.guard is not self._guard and self.refusal is None:
+        if gateway.guard.keys is not self._ring and self.refusal is None:
             self.request.welcome = None
             self.refusal = gateway.screen(self.request)
 

@@ -33,5 +33,5 @@ def leave_out_itself(gateway: Gateway, host: str, port: int) -> None:
     ports = {name: {port, 80, 443} if name in gateway.settings.hosts else {port} for name in names}
     gateway.registry.leave_out(
         [Place(name.lower(), number) for name in names for number in ports[name]],
-        lambda key: hash_key(key) in gateway.keys.table,
+        lambda key: hash_key(key) in gateway.guard.keys.table,
     )

@@ -95,11 +95,13 @@ def join(gateway: Gateway, room: Path) -> Generator[None]:
         peers.keep = partial(_lasting, gateway.metrics, peers)
         peers.answers["metrics"] = partial(_page, gateway.metrics, peers)
     gateway.peers = peers
+    gateway.compose()
     peers.start()
     try:
         yield
     finally:
         gateway.peers = None
+        gateway.compose()
         peers.close()
 
 

@@ -153,7 +153,7 @@ class GatewayServer:
                 self._is_told = True
             await self._wait(TICK_S)
         gateway, settings = self.gateway, self.gateway.settings
-        gateway.draining = self.closes = True
+        gateway.lifecycle.is_draining = self.closes = True
         if signal.SIGTERM in self._signals:
             await self._pause(settings.notice_s)
             if self.supervisor is None:  # else it does that, for all workers
@@ -165,7 +165,7 @@ class GatewayServer:
         for connection in self._open:
             connection.end()
         await self._emptied(settings.drain_s)
-        gateway.is_ending = True
+        gateway.lifecycle.is_ending = True
         for connection in self._open:
             connection.cut()
         await self._emptied(CUT_S)

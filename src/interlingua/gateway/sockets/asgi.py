@@ -94,7 +94,7 @@ class _Texts:
 
     async def receive(self) -> bytes | None:
         """The next text; None once no further one is taken."""
-        if self._gateway.draining:
+        if self._gateway.lifecycle.is_draining:
             return None
         message = await self._waiting.get()
         text, most_bytes = message.get("text"), self._gateway.settings.max_body_bytes

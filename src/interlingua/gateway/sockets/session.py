@@ -91,7 +91,7 @@ class Session:
         )
         """The headers of the handshake that are those of every request on the connection."""
         self._facts = HeadFacts()
-        self._latest = Latest(gateway)
+        self._latest = Latest(gateway.make_id("ws_"), gateway.latest, gateway.stored)
 
     def request(self, text: bytes) -> GatewayRequest:
         """The request that a text of the client is."""
@@ -179,7 +179,7 @@ def session_of(gateway: Gateway, handshake: GatewayRequest) -> Session | None:
     return Session(gateway, handshake) if handshake.path in _PATHS else None
 
 
-async def upgrade(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
+async def upgrade(request: GatewayRequest) -> GatewayReply:
     """No reply to who asks without a WebSocket where there is nothing else.
 
     Raises: BadRequestError.

@@ -22,7 +22,6 @@ from interlingua.gateway.state.stored import ID_PATTERN, Held, StoredResponses, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from interlingua.gateway.core import Gateway
     from interlingua.gateway.state.store import Entry, Key
     from interlingua.gateway.state.stored import Prepared
 
@@ -48,10 +47,9 @@ def latest_responses(clock: Callable[[], float]) -> MemoryStore[Held]:
 class Latest:
     """The latest response of one connection, before the store of all responses."""
 
-    def __init__(self, gateway: Gateway) -> None:
-        """None yet."""
-        self._gateway = gateway
-        self._connection = gateway.make_id("ws_")
+    def __init__(self, connection: str, latest: MemoryStore[Held], stored: StoredResponses) -> None:
+        """None yet; `connection` is its id, `latest` the memory of all connections, `stored` what is kept for all."""
+        self._connection, self._memory, self._stored = connection, latest, stored
         self._id = ""
         self._is_named = False
         self.responses: StoredResponses = StoredResponses(self, wants_calls=True)
@@ -62,18 +60,18 @@ class Latest:
     async def get(self, keys: Sequence[Key]) -> list[Held | None]:
         """The value of each key, or None; the latest response of the connection comes before what is stored."""
         if not any(self._id and key[2] == self._id for key in keys):
-            return await self._gateway.stored.store.get(keys)
+            return await self._stored.store.get(keys)
         self._is_named = True
-        own = await self._gateway.latest.get([self._key(key[2]) for key in keys])
-        return [mine or stored for mine, stored in zip(own, await self._gateway.stored.store.get(keys), strict=True)]
+        own = await self._memory.get([self._key(key[2]) for key in keys])
+        return [mine or stored for mine, stored in zip(own, await self._stored.store.get(keys), strict=True)]
 
     async def put(self, entries: Sequence[Entry[Held]]) -> None:
         """Keep values in the store of all."""
-        await self._gateway.stored.store.put(entries)
+        await self._stored.store.put(entries)
 
     async def drop(self, keys: Sequence[Key]) -> None:
         """Forget values of the store of all."""
-        await self._gateway.stored.store.drop(keys)
+        await self._stored.store.drop(keys)
 
     # Turns
 
@@ -89,7 +87,7 @@ class Latest:
         if ID_PATTERN.fullmatch(response_id) and prepared.body.get("previous_response_id") is None:
             self._id = response_id
             whole = prepared._replace(original=prepared.body, previous="")
-            await self._gateway.latest.put([answer_entry(self._key(response_id), write(), whole)])
+            await self._memory.put([answer_entry(self._key(response_id), write(), whole)])
 
     def begin(self) -> None:
         """A turn begins, which has named nothing yet."""
@@ -103,7 +101,7 @@ class Latest:
     async def forget(self) -> None:
         """Forget the latest response."""
         if self._id:
-            await self._gateway.latest.drop([self._key(self._id)])
+            await self._memory.drop([self._key(self._id)])
             self._id = ""
 
     def _key(self, response_id: str) -> Key:

@@ -45,10 +45,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.client.call.values import CallTarget
-    from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.gateway.settings import GatewayKey
+    from interlingua.gateway.keys.auth import Guard
+    from interlingua.gateway.offload.pool import Offload
+    from interlingua.gateway.settings import GatewayKey, GatewaySettings
     from interlingua.gateway.state.signing import Opened
+    from interlingua.registry.resolve import Registry
     from interlingua.wire.body import Body
 
 __all__ = ["Ownership"]
@@ -77,24 +79,37 @@ _WHOLE_ITEMS = frozenset({"message", "function_call", "custom_tool_call"})
 class Ownership:
     """The owners of the state that the providers of one gateway keep."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        guard: Guard,
+        registry: Registry,
+        offload: Offload,
+        *,
+        clock: Callable[[], float],
+    ) -> None:
         """Nothing has been asked for: the secret is read when it is needed first."""
-        self._gateway = gateway
+        self._guard, self._registry, self._offload, self._clock = guard, registry, offload, clock
+        self.set_up(settings)
         self._signer: Signer | None = None
         self._keys: dict[str, GatewayKey] | None = None
         self._has_several = True
+
+    def set_up(self, settings: GatewaySettings) -> None:
+        """Go on with these settings; the list of providers, which may have changed with them, is made anew."""
+        self._settings = settings
         self._addresses: dict[str, str] = {}
         self._look_at_s = 0.0
 
     @property
     def is_on(self) -> bool:
         """Whether ids are signed: somebody has a key."""
-        return bool(self._gateway.keys)
+        return bool(self._guard.keys)
 
     @property
     def has_several(self) -> bool:
         """Whether there are keys of several owners, those that were revoked or have expired included."""
-        ring = self._gateway.keys
+        ring = self._guard.keys
         table = ring.table
         if table is not self._keys:
             self._keys, self._has_several = table, len({_owner_of(key) for key in table.values()}) > 1
@@ -103,7 +118,7 @@ class Ownership:
     def owner(self, request: GatewayRequest) -> str:
         """The owner whose state a request may go on with; empty where it brought no key."""
         if request.owner is None:
-            key = self._gateway.guard.key(request) if request.welcome is None else request.welcome.key
+            key = self._guard.key(request) if request.welcome is None else request.welcome.key
             request.owner = "" if key is None else _owner_of(key)
         return request.owner
 
@@ -118,8 +133,7 @@ class Ownership:
         Raises: ConfigError for a secret that the settings name and that cannot be read.
         """
         if self._signer is None:
-            gateway = self._gateway
-            self._signer = signer_of(gateway.settings, gateway.registry.environment())
+            self._signer = signer_of(self._settings, self._registry.environment())
         return self._signer
 
     # Requests
@@ -130,19 +144,19 @@ class Ownership:
         Raises: NotFoundError, BadRequestError for an id that is not the owner's; PermissionDeniedError for a list of
         everything.
         """
-        if not self._gateway.keys:
+        if not self._guard.keys:
             return request
         return _Opening(self, request).done()
 
     async def read_costly(self, request: GatewayRequest) -> None:
         """Have the body of a request, if it is costly JSON, read in another process before it is opened.
 
-        Raises: as `Gateway.body_of`, where there are several owners; elsewhere whoever answers it reads it again.
+        Raises: as `Offload.body_of`, where there are several owners; elsewhere whoever answers it reads it again.
         """
         if not self.is_on or is_cheap(request.body) or not _is_json(request):
             return
         try:
-            request.read = await self._gateway.body_of(request, _read_as(request))
+            request.read = await self._offload.body_of(request, _read_as(request))
         except (DecodeError, LimitExceededError):
             if self.has_several:
                 raise
@@ -161,12 +175,12 @@ class Ownership:
     @property
     def is_strict(self) -> bool:
         """Whether what would be left out is refused."""
-        return self._gateway.settings.strict
+        return self._settings.strict
 
     @property
     def shared(self) -> frozenset[str]:
         """The ids that every key may use."""
-        return self._gateway.settings.shared_ids
+        return self._settings.shared_ids
 
     def name_in(self, text: str) -> re.Match[str] | None:
         """The resource name of Google's that a text is, or that the address of a provider ends in."""
@@ -185,16 +199,12 @@ class Ownership:
             return True
         return host in {urlsplit(address).hostname for address in self._addresses.values() if address}
 
-    def look_again(self) -> None:
-        """Have the list of providers made anew: they may have changed."""
-        self._addresses, self._look_at_s = {}, 0.0
-
     def _look(self) -> bool:
         """Whether the list of providers was made anew."""
-        if self._gateway.clock() < self._look_at_s and self._addresses:
+        if self._clock() < self._look_at_s and self._addresses:
             return False
-        self._look_at_s = self._gateway.clock() + LOOK_S
-        self._addresses = {one.name: one.base_url for one in self._gateway.registry.providers()}
+        self._look_at_s = self._clock() + LOOK_S
+        self._addresses = {one.name: one.base_url for one in self._registry.providers()}
         return True
 
     def able_targets(self, targets: tuple[CallTarget, ...], request: GatewayRequest) -> tuple[CallTarget, ...]:
@@ -225,7 +235,7 @@ class Ownership:
 
         What it cannot read stays as it is; so do ids of ours, where the answer `is_here`, kept by this gateway.
         """
-        if not self._gateway.keys:
+        if not self._guard.keys:
             return None
         if provider not in self._addresses:
             self._look()

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from interlingua.client.call.values import CallTarget
     from interlingua.dialects._service import AnswerStore
-    from interlingua.gateway.core import Gateway
     from interlingua.gateway.state.latest import Latest
     from interlingua.gateway.state.store import Key, Store
     from interlingua.types.event import Event
@@ -439,15 +438,28 @@ class Keeping:
     """How the answer to one request of a Responses client is kept, and where."""
 
     def __init__(
-        self, gateway: Gateway, owner: str, prepared: Prepared, *, stores: bool, latest: Latest | None = None
+        self,
+        stored: StoredResponses,
+        response_id: str,
+        owner: str,
+        prepared: Prepared,
+        *,
+        stores: bool,
+        notes: bool,
+        latest: Latest | None = None,
     ) -> None:
-        """`stores` is what the client says of `store`, on unless it is off; `latest` is that of its WebSocket."""
-        self._gateway = gateway
+        """`response_id` is the id of an answer that is kept here.
+
+        `stores` is what the client says of `store`, on unless it is off; `notes` says whether it has to be noted which
+        provider keeps an answer, since its id is not signed; `latest` is that of its WebSocket.
+        """
+        self._stored = stored
         self._owner = owner
+        self._notes = notes
         self._prepared = prepared
         self._latest = latest
         self._stores = stores
-        self.id: str = gateway.make_id("resp_")
+        self.id: str = response_id
         """The id of an answer that is kept here."""
         self._dialect = store_dialect()
         store = get_service(self._dialect).store
@@ -513,8 +525,8 @@ class Keeping:
             await self.keep_here(self.id, write, target.endpoint.provider)
         elif not self._stores:
             await self.keep_here(response.id or "", write, target.endpoint.provider)
-        elif response.id is not None and not self._gateway.ids.is_on:  # a signed id says it itself
-            await self._gateway.stored.note(self._owner, response.id, target.endpoint.spec)
+        elif response.id is not None and self._notes:
+            await self._stored.note(self._owner, response.id, target.endpoint.spec)
 
     async def keep_here(self, response_id: str, write: Callable[[], bytes], provider: str = "") -> None:
         """Keep a provider's answer under an id: in the store, or with its connection where the client wants none."""
@@ -522,6 +534,6 @@ class Keeping:
         if latest is not None:
             prepared = latest.with_whole_input(prepared)
         if self._stores:
-            await self._gateway.stored.keep(self._owner, response_id, write(), prepared, provider)
+            await self._stored.keep(self._owner, response_id, write(), prepared, provider)
         elif latest is not None:
             await latest.keep(response_id, write, prepared)

@@ -18,48 +18,57 @@ import msgspec
 from interlingua.dialects._service import Count
 from interlingua.dialects.table import get_service
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, TransportError
-from interlingua.gateway.calls.exchange import read
 from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.calls.replies import trail_headers
 from interlingua.gateway.http import GatewayReply, HeadFacts
-from interlingua.gateway.surfaces.passing import call_provider, with_model
+from interlingua.gateway.surfaces.passing import with_model
 from interlingua.routing.estimate import estimate_tokens
 from interlingua.types.change import Changes
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from interlingua.gateway.calls.exchange import ClientExchange
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.calls.exchange import ClientExchange, Conversations
+    from interlingua.gateway.calls.plan import Targets
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.surfaces.passing import Passing
     from interlingua.registry.endpoint import Endpoint
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["counting"]
+__all__ = ["TokenCounts"]
 
 CLIENTS_FAULT = frozenset({400, 413, 422})
 """Statuses with which a provider refuses the body itself."""
 
 
-def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
-    """The handler of counts for clients of a dialect."""
-    service = get_service(dialect)
-    count = service.count or Count("", "input_tokens")
+class TokenCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts of tokens."""
 
-    async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-        body = await gateway.body_of(request, dialect)
+    conversations: Conversations
+    """Conversations, whose requests are counted."""
+    passing: Passing
+    """The way to a provider that counts."""
+    targets: Targets
+    """The targets of names."""
+
+    async def answer(self, dialect: str, request: GatewayRequest) -> GatewayReply:
+        """The count of a request of a client of a dialect.
+
+        Raises: as a conversation, before anything is sent.
+        """
+        conversations, service = self.conversations, get_service(dialect)
+        count = service.count or Count("", "input_tokens")
+        body = await conversations.offload.body_of(request, dialect)
         for name in count.wrappers:  # around the whole request that a client would send
             if type(body.get(name)) is dict:
                 body = read_request(bytes(body.members[name]), dialect)
                 break
         if not count.wrappers and service.store is not None:
-            body = (await gateway.stored.prepare(gateway.ids.owner(request), body)).body
-        exchange = read(gateway, msgspec.structs.replace(request, body=body.text), dialect, body)
-        targets = gateway.targets.of(exchange.head.model, dialect, tools=exchange.head.has_tools)
+            body = (await conversations.stored.prepare(conversations.ids.owner(request), body)).body
+        exchange = conversations.read(msgspec.structs.replace(request, body=body.text), dialect, body)
+        targets = self.targets.of(exchange.head.model, dialect, tools=exchange.head.has_tools)
         for target in targets:
-            if target.dialect.name == dialect and not exchange.is_ours and not gateway.hooks:
-                reply = await _counted(gateway, exchange, target.endpoint, count)
+            if target.dialect.name == dialect and not exchange.is_ours and not conversations.hooks:
+                reply = await self._counted(exchange, target.endpoint, count)
                 if reply is not None:
                     return GatewayReply(status=reply.status, headers=_count_headers(target.endpoint), body=reply.body)
         await exchange.decode()
@@ -67,33 +76,30 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
         tokens = estimate_tokens(exchange.decoded.request, endpoint.model)
         changes = Changes(dialect, "routing")
         hooked = "hooks stand before every target"
-        reason = hooked if gateway.hooks else f"{endpoint.spec} does not count in this dialect"
+        reason = hooked if conversations.hooks else f"{endpoint.spec} does not count in this dialect"
         changes.add("tokens_estimated", f"/{count.member}", reason)
         headers = (*_count_headers(endpoint), *trail_headers((), changes.done()))
         return GatewayReply(headers=headers, body=encode({**count.beside, count.member: tokens}))
 
-    return handler
-
-
-async def _counted(gateway: Gateway, exchange: ClientExchange, endpoint: Endpoint, count: Count) -> HttpReply | None:
-    """A provider's own count, or its refusal of the body; None where it cannot count."""
-    path = count.path.format(model=quote(endpoint.model, safe="/@-._~"))
-    request, client_body = exchange.http, exchange.head.body
-    body = client_body.text if "{model}" in count.path else with_model(client_body, endpoint.model)
-    defaults = get_service(endpoint.dialect).default_headers
-    missing = tuple([pair for pair in defaults if request.header(pair[0]) is None])
-    if missing:
-        request = msgspec.structs.replace(request, headers=(*request.headers, *missing), facts=HeadFacts())
-    try:
-        reply = await call_provider(gateway, request, endpoint, path, body)
-    except (TransportError, ConfigError):
-        return None
-    member = "error" if reply.status in CLIENTS_FAULT else count.member if reply.status == 200 else ""
-    try:
-        content = decode_any(reply.body)
-    except (DecodeError, LimitExceededError):
-        return None  # a proxy in between may say anything with any status
-    return reply if isinstance(content, dict) and member in content else None
+    async def _counted(self, exchange: ClientExchange, endpoint: Endpoint, count: Count) -> HttpReply | None:
+        """A provider's own count, or its refusal of the body; None where it cannot count."""
+        path = count.path.format(model=quote(endpoint.model, safe="/@-._~"))
+        request, client_body = exchange.http, exchange.head.body
+        body = client_body.text if "{model}" in count.path else with_model(client_body, endpoint.model)
+        defaults = get_service(endpoint.dialect).default_headers
+        missing = tuple([pair for pair in defaults if request.header(pair[0]) is None])
+        if missing:
+            request = msgspec.structs.replace(request, headers=(*request.headers, *missing), facts=HeadFacts())
+        try:
+            reply = await self.passing.call_provider(request, endpoint, path, body)
+        except (TransportError, ConfigError):
+            return None
+        member = "error" if reply.status in CLIENTS_FAULT else count.member if reply.status == 200 else ""
+        try:
+            content = decode_any(reply.body)
+        except (DecodeError, LimitExceededError):
+            return None  # a proxy in between may say anything with any status
+        return reply if isinstance(content, dict) and member in content else None
 
 
 def _count_headers(endpoint: Endpoint) -> Headers:

@@ -21,20 +21,20 @@ import msgspec
 from interlingua.client.plan import make_plan
 from interlingua.dialects.table import DIALECTS, SPELLINGS, get_service, services
 from interlingua.errors import DecodeError, NotFoundError
-from interlingua.gateway.calls.exchange import call_of, read_exchange
+from interlingua.gateway.calls.exchange import call_of
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.calls.sending import outgoing
-from interlingua.gateway.console.access import sees_all
 from interlingua.gateway.http import GatewayReply
 from interlingua.routing.estimate import estimate_tokens
 from interlingua.types.dump import dump
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.calls.exchange import Conversations
+    from interlingua.gateway.console.access import Access
     from interlingua.gateway.http import GatewayRequest
 
-__all__ = ["ANY_NULLS", "explain", "explain_path", "path_of", "request_in"]
+__all__ = ["ANY_NULLS", "Explaining", "path_of", "request_in"]
 
 _SHOWN_HEADERS = (
     "content-type",
@@ -45,18 +45,80 @@ ANY_NULLS = 1 << 30
 """For `encode`: whatever a client wrote may hold as many nulls as it likes."""
 
 
-async def explain_path(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """The plan of the request that stands behind `/explain`.
+class Explaining(msgspec.Struct, frozen=True, kw_only=True):
+    """Plans of requests."""
 
-    Raises: NotFoundError for a path that asks no model; as the request itself would, before anything is sent.
-    """
-    from interlingua.gateway.routes import find_route  # the table holds this room, too
+    conversations: Conversations
+    """Conversations, whose requests are explained."""
+    access: Access
+    """The rights of operators."""
 
-    inner = msgspec.structs.replace(request, path=request.path.removeprefix("/explain"))
-    route = find_route("POST", inner.path)
-    if route is None or route.kind not in ("conversation", "load"):
-        raise NotFoundError(f"{inner.path[:100]} asks no model, so that there is nothing to explain", status=404)
-    return await _explained(gateway, inner, route.dialect)
+    async def explain_path(self, request: GatewayRequest) -> GatewayReply:
+        """The plan of the request that stands behind `/explain`.
+
+        Raises: NotFoundError for a path that asks no model; as the request itself would, before anything is sent.
+        """
+        from interlingua.gateway.routes import find_route  # the table holds this room, too
+
+        inner = msgspec.structs.replace(request, path=request.path.removeprefix("/explain"))
+        route = find_route("POST", inner.path)
+        if route is None or route.kind not in ("conversation", "load"):
+            raise NotFoundError(f"{inner.path[:100]} asks no model, so that there is nothing to explain", status=404)
+        return await self._explained(inner, route.dialect)
+
+    async def explain(self, request: GatewayRequest) -> GatewayReply:
+        """The plan of the request that the body holds, in the dialect that it names.
+
+        Raises: DecodeError for a body without either; as the request itself would, before anything is sent.
+        """
+        members = read_object(request.body)
+        dialect, body = request_in(members)
+        path = path_of(dialect, str(members.get("model") or ""))
+        return await self._explained(msgspec.structs.replace(request, path=path, body=body), dialect)
+
+    async def _explained(self, request: GatewayRequest, dialect: str) -> GatewayReply:
+        exchange = await self.conversations.read_exchange(request, dialect)
+        call = await call_of(exchange)
+        whole = exchange.decoded.request if exchange.restored is None else exchange.restored.request
+        call = msgspec.structs.replace(call, request=whole)
+        plan = make_plan(call)
+        shows_all = self.access.sees_all(self.conversations.guard.name_of(request))
+        relayed = {target.endpoint.spec for target in exchange.relayed}
+        chosen = next((target.spec for target in plan.targets if target.chosen), "")
+        base_url = "" if shows_all else next((target.base_url for target in plan.targets if target.chosen), "")
+        targets: list[dict[str, Any]] = []
+        for entry in plan.targets:
+            shown = {**msgspec.to_builtins(entry), "relayed": entry.spec in relayed}
+            if not shows_all:
+                del shown["base_url"]
+            targets.append(shown)
+        http = None
+        if plan.http is not None:
+            target = next(target for target in call.targets if target.endpoint.spec == chosen)
+            is_relayed = target in exchange.relayed
+            sent = outgoing(exchange, target, strict=False).body if is_relayed else plan.http.body
+            # Of the address only the part behind the base URL, where that is not shown.
+            url = plan.http.url.removeprefix(base_url.rstrip("/")) if base_url else plan.http.url
+            if base_url and not url.startswith("/"):
+                url = urlsplit(url).path.rpartition("/")[2]
+            headers = {name: value for name, value in plan.http.headers if name.startswith(_SHOWN_HEADERS)}
+            http = {"method": plan.http.method, "url": url, "headers": headers, "body": msgspec.Raw(sent)}
+        content: dict[str, Any] = {
+            "dialect": dialect,
+            "model": exchange.head.model,
+            "targets": targets,
+            "request": msgspec.Raw(dump(whole).encode()),
+            "http": http,
+            "changes": [*exchange.read_changes, *plan.changes],
+            "input_tokens": estimate_tokens(whole, chosen),
+        }
+        cost = plan.cost_usd
+        if cost is not None:
+            content["cost_usd"] = cost
+        body = encode(content, nulls=ANY_NULLS)
+        if request.signed_ids:
+            body = self.conversations.ids.sign_text(body.decode(), request).encode()
+        return GatewayReply(headers=(("content-type", "application/json"),), body=body)
 
 
 def path_of(dialect: str, model: str) -> str:
@@ -77,59 +139,3 @@ def request_in(members: dict[str, Any]) -> tuple[str, bytes]:
     if not isinstance(inner, dict):
         raise DecodeError("/request: it is missing; give the body of a request", path="/request", status=400)
     return dialect, encode(cast("object", inner), nulls=ANY_NULLS)
-
-
-async def explain(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """The plan of the request that the body holds, in the dialect that it names.
-
-    Raises: DecodeError for a body without either; as the request itself would, before anything is sent.
-    """
-    members = read_object(request.body)
-    dialect, body = request_in(members)
-    path = path_of(dialect, str(members.get("model") or ""))
-    return await _explained(gateway, msgspec.structs.replace(request, path=path, body=body), dialect)
-
-
-async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) -> GatewayReply:
-    exchange = await read_exchange(gateway, request, dialect)
-    call = await call_of(exchange)
-    whole = exchange.decoded.request if exchange.restored is None else exchange.restored.request
-    call = msgspec.structs.replace(call, request=whole)
-    plan = make_plan(call)
-    shows_all = sees_all(gateway, gateway.owner(request))
-    relayed = {target.endpoint.spec for target in exchange.relayed}
-    chosen = next((target.spec for target in plan.targets if target.chosen), "")
-    base_url = "" if shows_all else next((target.base_url for target in plan.targets if target.chosen), "")
-    targets: list[dict[str, Any]] = []
-    for entry in plan.targets:
-        shown = {**msgspec.to_builtins(entry), "relayed": entry.spec in relayed}
-        if not shows_all:
-            del shown["base_url"]
-        targets.append(shown)
-    http = None
-    if plan.http is not None:
-        target = next(target for target in call.targets if target.endpoint.spec == chosen)
-        is_relayed = target in exchange.relayed
-        sent = outgoing(exchange, target, strict=False).body if is_relayed else plan.http.body
-        # Of the address only the part behind the base URL, where that is not shown.
-        url = plan.http.url.removeprefix(base_url.rstrip("/")) if base_url else plan.http.url
-        if base_url and not url.startswith("/"):
-            url = urlsplit(url).path.rpartition("/")[2]
-        headers = {name: value for name, value in plan.http.headers if name.startswith(_SHOWN_HEADERS)}
-        http = {"method": plan.http.method, "url": url, "headers": headers, "body": msgspec.Raw(sent)}
-    content: dict[str, Any] = {
-        "dialect": dialect,
-        "model": exchange.head.model,
-        "targets": targets,
-        "request": msgspec.Raw(dump(whole).encode()),
-        "http": http,
-        "changes": [*exchange.read_changes, *plan.changes],
-        "input_tokens": estimate_tokens(whole, chosen),
-    }
-    cost = plan.cost_usd
-    if cost is not None:
-        content["cost_usd"] = cost
-    body = encode(content, nulls=ANY_NULLS)
-    if request.signed_ids:
-        body = gateway.ids.sign_text(body.decode(), request).encode()
-    return GatewayReply(headers=(("content-type", "application/json"),), body=body)

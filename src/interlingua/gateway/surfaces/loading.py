@@ -11,22 +11,24 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from interlingua.errors import DecodeError, LimitExceededError
-from interlingua.gateway.calls.exchange import converse
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.surfaces.models import find_model
-from interlingua.gateway.surfaces.passing import passing
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import Any
 
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.calls.exchange import Conversations
+    from interlingua.gateway.calls.plan import Targets
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.surfaces.models import ModelLists
+    from interlingua.gateway.surfaces.passing import Passing
 
-__all__ = ["loading"]
+__all__ = ["Loading"]
 
 _MOST_BYTES = 1_024
 """The most that a body has which says nothing."""
@@ -37,17 +39,50 @@ _AT_ONCE = (0, "0", "0s", "0m", "0h")
 _JSON = (("content-type", "application/json; charset=utf-8"),)
 
 
-def loading(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
-    """The handler of what clients of a dialect ask a model; a request that says nothing asks for it to be loaded."""
-    answer, pass_on = converse(dialect), passing(dialect)
+class Loading(msgspec.Struct, frozen=True, kw_only=True):
+    """Requests that ask a model or load one."""
 
-    def handler(gateway: Gateway, request: GatewayRequest) -> Awaitable[GatewayReply]:
+    conversations: Conversations
+    """Conversations, which other requests begin."""
+    passing: Passing
+    """The way to a server that loads models."""
+    models: ModelLists
+    """The models that a key may ask for."""
+    targets: Targets
+    """The targets of names."""
+    now: Callable[[], float]
+    """Unix time in seconds."""
+
+    def answer(self, dialect: str, request: GatewayRequest) -> Awaitable[GatewayReply]:
+        """The answer to what a client of a dialect asks a model; one that says nothing asks for it to be loaded.
+
+        Raises: as a conversation.
+        """
         body = _silent(request.body)
         if body is None:
-            return answer(gateway, request)
-        return _loaded(gateway, request, body, (dialect, pass_on))
+            return self.conversations.converse(dialect, request)
+        return self._loaded(dialect, request, body)
 
-    return handler
+    async def _loaded(self, dialect: str, request: GatewayRequest, body: dict[str, Any]) -> GatewayReply:
+        """That the model is there, or was let go.
+
+        Raises: NotFoundError for one that is not there, or that the key may not ask for.
+        """
+        name: str = body["model"]
+        self.models.find(request, name)
+        if any(target.dialect.name == dialect for target in self.targets.of(name, dialect, tools=False)):
+            return await self.passing.answer(dialect, request)
+        if request.entry is not None:
+            request.entry.set_model(name, stream=False)
+        empty = {"message": {"role": "assistant", "content": ""}} if request.path == "/api/chat" else {"response": ""}
+        content = {
+            "model": name,
+            "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.now())),
+            **empty,
+            "done": True,
+            "done_reason": "unload" if body.get("keep_alive") in _AT_ONCE else "load",
+        }
+        return GatewayReply(headers=_JSON, body=encode(content))
 
 
 def _silent(body: bytes) -> dict[str, Any] | None:
@@ -60,31 +95,3 @@ def _silent(body: bytes) -> dict[str, Any] | None:
         return None  # whoever reads it as a request says what is wrong with it
     says = any(members.get(name) not in _NOTHING for name in _SAYING)
     return None if says or not isinstance(members.get("model"), str) or not members["model"] else members
-
-
-async def _loaded(
-    gateway: Gateway,
-    request: GatewayRequest,
-    body: dict[str, Any],
-    passed: tuple[str, Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]],
-) -> GatewayReply:
-    """That the model is there, or was let go; `passed` is the dialect, and what passes a request to a target of it.
-
-    Raises: NotFoundError for one that is not there, or that the key may not ask for.
-    """
-    name: str = body["model"]
-    find_model(gateway, request, name)
-    dialect, pass_on = passed
-    if any(target.dialect.name == dialect for target in gateway.targets.of(name, dialect, tools=False)):
-        return await pass_on(gateway, request)
-    if request.entry is not None:
-        request.entry.set_model(name, stream=False)
-    empty = {"message": {"role": "assistant", "content": ""}} if request.path == "/api/chat" else {"response": ""}
-    content = {
-        "model": name,
-        "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(gateway.now())),
-        **empty,
-        "done": True,
-        "done_reason": "unload" if body.get("keep_alive") in _AT_ONCE else "load",
-    }
-    return GatewayReply(headers=_JSON, body=encode(content))

@@ -21,8 +21,6 @@ from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
     from interlingua.dialects._service import Service
-    from interlingua.gateway.core import Gateway
-    from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.routes import Route
 
 __all__ = ["BY_HEADERS", "describe", "openapi"]
@@ -38,7 +36,7 @@ _KEYS: Schema = {
 }
 
 
-async def openapi(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
+async def openapi() -> GatewayReply:
     """The description of everything that can be asked here."""
     return GatewayReply(headers=(("content-type", "application/json"),), body=_written())
 

@@ -43,13 +43,16 @@ from interlingua.wire.http import SECRET_HEADERS, SHORTEST_SECRET, HttpReply
 from interlingua.wire.json import MAX_EVENT_BYTES, encode
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, Callable
 
+    from interlingua import Hook
     from interlingua.dialects._service import ModelReads
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.calls.plan import Targets
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.auth import Guard
     from interlingua.gateway.keys.reservation import CallReservation
+    from interlingua.gateway.offload.pool import Offload
     from interlingua.gateway.state.ownership import Ownership
     from interlingua.registry.endpoint import Endpoint
     from interlingua.transport.base import AsyncReply, Timeouts
@@ -57,7 +60,7 @@ if TYPE_CHECKING:
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["call_provider", "check_query", "pass_on", "passing", "settled_after", "with_model"]
+__all__ = ["Passing", "check_query", "settled_after", "with_model"]
 
 _OWN_HEADERS = [name for service in services().values() for name in service.passed_headers]
 REQUEST_HEADERS = ("content-type", "accept", "idempotency-key", "range", *_OWN_HEADERS)
@@ -100,16 +103,37 @@ _UNBILLED = frozenset({"files", "uploads", "vector_stores", "containers", "conve
 _GOOGLE_MODEL = re.compile(r"/v1(?:beta)?/models/(?P<model>.+)(?P<method>:\w+)")
 
 
-def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
-    """The handler of requests that a provider of a dialect answers; `reads` says whether a model gets them at once."""
+class Passing(msgspec.Struct, frozen=True, kw_only=True):
+    """Requests that are passed on."""
 
-    async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    guard: Guard
+    """The guard that knows the keys."""
+    targets: Targets
+    """The targets of names."""
+    admission: Admission
+    """The admission of calls by the limits of keys."""
+    ids: Ownership
+    """The owners of state that providers keep."""
+    offload: Offload
+    """Where costly bodies are read."""
+    guards: tuple[Hook, ...]
+    """Hooks that nothing may go past."""
+    providers: tuple[str, ...]
+    """The providers of what names no model."""
+    timeouts: Timeouts
+    """Deadlines of one request to an upstream."""
+
+    async def answer(self, dialect: str, request: GatewayRequest, reads: ModelReads = "") -> GatewayReply:
+        """The reply of a provider to a request of a client of a dialect; `reads` says whether a model gets it at once.
+
+        Raises: as the provider; PermissionDeniedError, NotFoundError, DecodeError.
+        """
         client = dialect or dialect_by_headers(request)
-        named, rewrite = await _model_of(gateway, request)
+        named, rewrite = await self._model_of(request)
         if request.entry is not None:
             request.entry.set_model(named, stream=False)
-        endpoint = _target(gateway, request, named, client) if named else _provider(gateway, request, client)
-        guard, key = gateway.guard, gateway.guard.key(request)
+        endpoint = self._target(request, named, client) if named else self._provider(request, client)
+        guard, key = self.guard, self.guard.key(request)
         json_body = _read_of(rewrite)
         if json_body is not None and guard.lists_models(key):
             others = other_models(json_body, PASSED_RULES, DEFAULT_DIALECT, partial(guard.lets, key))
@@ -118,18 +142,16 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
                 raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
         check_query(guard, request)
         path = _path(request, endpoint, named)
-        reservation = await gateway.admission.admit_unread(
-            key, _size(request, json_body, names_model=rewrite is not None)
-        )
+        reservation = await self.admission.admit_unread(key, _size(request, json_body, names_model=rewrite is not None))
         edits: dict[str, bytes] = {}
         changes: tuple[Change, ...] = ()
         try:
-            if reads and gateway.hooks:
+            if reads and self.guards:
                 from interlingua.gateway.surfaces.unread import Passed, run_hooks  # who has no hooks pays nothing
 
-                edits, changes = await run_hooks(gateway, Passed(request, reads, json_body, named, endpoint))
+                edits, changes = await run_hooks(self.guards, Passed(request, reads, json_body, named, endpoint), key)
             body = None if rewrite is None else rewrite(endpoint.model, **edits)
-            reply = await pass_on(gateway, request, endpoint, path, body)
+            reply = await self.pass_on(request, endpoint, path, body)
         except BaseException as error:
             if reservation is not None:
                 may_run = is_late(error) or isinstance(error, CancelledError)
@@ -139,7 +161,107 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
             reply = msgspec.structs.replace(reply, headers=(*reply.headers, ("x-interlingua-changes", listing)))
         return await settled_after(reply, reservation, endpoint.spec)
 
-    return handler
+    # Who is asked
+
+    async def _model_of(self, request: GatewayRequest) -> tuple[str, Rewrite | None]:
+        """The model that a request names in its path or body, and the body with another one in its place.
+
+        Raises: DecodeError, LimitExceededError with the status 400 for a body that cannot be read, or is ambiguous.
+        """
+        match = _GOOGLE_MODEL.fullmatch(request.path)
+        if match is not None:
+            model = checked_model(match["model"])
+            return model, _model_in_google(await self.offload.body_of(request, ""), model) if request.body else None
+        content_type = _type_of(request)
+        kind = content_type.partition(";")[0].strip().lower()
+        if kind == "multipart/form-data":
+            return _model_in_form(request.body, content_type)
+        if kind != "application/json" or not request.body:
+            return "", None
+        body = await self.offload.body_of(request, "")
+        model = body.get("model")
+        if model is not None and type(model) is not str:
+            raise DecodeError("/model: the name of a model is a string", path="/model", status=400)
+        return (checked_model(model), partial(with_model, body)) if model else ("", None)
+
+    def _target(self, request: GatewayRequest, model: str, dialect: str) -> Endpoint:
+        """The first target of a name whose provider answers in the dialect.
+
+        Raises: PermissionDeniedError for a name that the key may not use; UnknownModelError; NotFoundError where no
+        target answers such requests.
+        """
+        if not self.guard.may_use(request, model):
+            raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
+        targets = self.ids.able_targets(self.targets.of(model, dialect, tools=False), request)
+        endpoint = next(
+            (target.endpoint for target in targets if target.dialect.name in _upstream_dialects(dialect)), None
+        )
+        if endpoint is None:
+            others = ", ".join(target.endpoint.spec for target in targets)
+            reason = f"{request.path} is not translated, and {others} does not answer it"
+            raise NotFoundError(reason, status=404, code="unknown_url")
+        return endpoint
+
+    def _provider(self, request: GatewayRequest, dialect: str) -> Endpoint:
+        """The provider that keeps what a request names, else the configured one for requests without a model.
+
+        Raises: NotFoundError where none is configured for the dialect; PermissionDeniedError for a key that may not use
+        it.
+        """
+        for name in request.kept_by or self.providers:
+            targets = self.targets.of(f"{name}/*", dialect, tools=False)
+            if targets[0].dialect.name in _upstream_dialects(dialect):
+                if not self.guard.may_use(request, f"{name}/*"):
+                    raise PermissionDeniedError(f"this key may not use the provider {name}", status=403)
+                return targets[0].endpoint
+        reason = f"{request.path} goes to a provider, and none is configured for it; name one in [server] providers"
+        raise NotFoundError(reason, status=404, code="unknown_url")
+
+    # Passing on
+
+    async def pass_on(
+        self, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None = None
+    ) -> GatewayReply:
+        """The reply of a provider to a request, its body as it comes.
+
+        Raises: TransportError; ConfigError for a missing key.
+        """
+        sent, reply = await _open(self.timeouts, request, endpoint, path, body)
+        headers = tuple([pair for pair in reply.headers if pair[0].startswith(REPLY_HEADERS)])
+        if reply.status >= FAILED:
+            text = (await _without_secrets(sent, reply, endpoint)).decode("latin-1")  # whatever it is, byte by byte
+            content = self.ids.sign_text(text, request).encode("latin-1")
+        else:
+            # Ids are signed in JSON as a whole and in a stream line by line; anything else goes on as it comes.
+            sign = self._signing(request, endpoint)
+            kind = dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower()
+            if sign is not None and kind == "application/json":
+                content = sign(await _whole(reply, endpoint))
+            elif sign is not None and kind == "text/event-stream":
+                content = Closing(_frames(reply, sign), reply.close)
+            else:
+                content = Closing(_pieces(reply), reply.close)
+        served = ("x-interlingua-target", visible(endpoint.spec))
+        return GatewayReply(status=reply.status, headers=(*headers, served), body=content)
+
+    async def call_provider(
+        self, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None = None
+    ) -> HttpReply:
+        """The whole reply of a provider to a request.
+
+        Raises: as `pass_on`; LimitExceededError for a reply beyond the bound.
+        """
+        sent, reply = await _open(self.timeouts, request, endpoint, path, body)
+        failed = reply.status >= FAILED
+        content = await (_without_secrets(sent, reply, endpoint) if failed else _whole(reply, endpoint))
+        sign = self._signing(request, endpoint)
+        if sign is not None and not failed:
+            content = sign(content)
+        return HttpReply(status=reply.status, headers=reply.headers, body=content)
+
+    def _signing(self, request: GatewayRequest, endpoint: Endpoint) -> Callable[[bytes], bytes] | None:
+        """The function that signs the ids in a reply; None where nothing is kept: the reply goes on as it comes."""
+        return None if root_of(request.path) is None else self.ids.signing(request, endpoint.provider)
 
 
 def _read_of(rewrite: Rewrite | None) -> Body | None:
@@ -194,28 +316,6 @@ async def settled_after(reply: GatewayReply, reservation: CallReservation | None
 
 Rewrite: TypeAlias = "Callable[..., bytes]"
 """A body with another name of the model; one in JSON takes other members by their names as well."""
-
-
-async def _model_of(gateway: Gateway, request: GatewayRequest) -> tuple[str, Rewrite | None]:
-    """The model that a request names in its path or body, and the body with another one in its place.
-
-    Raises: DecodeError, LimitExceededError with the status 400 for a body that cannot be read, or is ambiguous.
-    """
-    match = _GOOGLE_MODEL.fullmatch(request.path)
-    if match is not None:
-        model = checked_model(match["model"])
-        return model, _model_in_google(await gateway.body_of(request, ""), model) if request.body else None
-    content_type = _type_of(request)
-    kind = content_type.partition(";")[0].strip().lower()
-    if kind == "multipart/form-data":
-        return _model_in_form(request.body, content_type)
-    if kind != "application/json" or not request.body:
-        return "", None
-    body = await gateway.body_of(request, "")
-    model = body.get("model")
-    if model is not None and type(model) is not str:
-        raise DecodeError("/model: the name of a model is a string", path="/model", status=400)
-    return (checked_model(model), partial(with_model, body)) if model else ("", None)
 
 
 def _type_of(request: GatewayRequest) -> str:
@@ -301,38 +401,6 @@ def check_query(guard: Guard, request: GatewayRequest) -> None:
             )
 
 
-def _target(gateway: Gateway, request: GatewayRequest, model: str, dialect: str) -> Endpoint:
-    """The first target of a name whose provider answers in the dialect.
-
-    Raises: PermissionDeniedError for a name that the key may not use; UnknownModelError; NotFoundError where no target
-    answers such requests.
-    """
-    if not gateway.may_use(request, model):
-        raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
-    targets = gateway.ids.able_targets(gateway.targets.of(model, dialect, tools=False), request)
-    endpoint = next((target.endpoint for target in targets if target.dialect.name in _upstream_dialects(dialect)), None)
-    if endpoint is None:
-        others = ", ".join(target.endpoint.spec for target in targets)
-        reason = f"{request.path} is not translated, and {others} does not answer it"
-        raise NotFoundError(reason, status=404, code="unknown_url")
-    return endpoint
-
-
-def _provider(gateway: Gateway, request: GatewayRequest, dialect: str) -> Endpoint:
-    """The provider that keeps what a request names, else the configured one for requests without a model.
-
-    Raises: NotFoundError where none is configured for the dialect; PermissionDeniedError for a key that may not use it.
-    """
-    for name in request.kept_by or gateway.settings.providers:
-        targets = gateway.targets.of(f"{name}/*", dialect, tools=False)
-        if targets[0].dialect.name in _upstream_dialects(dialect):
-            if not gateway.may_use(request, f"{name}/*"):
-                raise PermissionDeniedError(f"this key may not use the provider {name}", status=403)
-            return targets[0].endpoint
-    reason = f"{request.path} goes to a provider, and none is configured for it; name one in [server] providers"
-    raise NotFoundError(reason, status=404, code="unknown_url")
-
-
 def _upstream_dialects(dialect: str) -> tuple[str, ...]:
     return get_service(dialect).upstream_dialects or (dialect,)
 
@@ -351,54 +419,9 @@ def _path(request: GatewayRequest, endpoint: Endpoint, named: str) -> str:
     return f"/{quote(rest, safe='/:@-._~+=')}"
 
 
-# Passing on
-
-
 def with_model(body: Body, model: str, **edits: bytes) -> bytes:
     """A body with another name of the model, where it has one, and other members; the rest of it is as it came."""
     return edited_body(body, {**edits, "model": encode(model)} if "model" in body else edits)
-
-
-async def pass_on(
-    gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None = None
-) -> GatewayReply:
-    """The reply of a provider to a request, its body as it comes.
-
-    Raises: TransportError; ConfigError for a missing key.
-    """
-    sent, reply = await _open(gateway.settings.timeouts, request, endpoint, path, body)
-    headers = tuple([pair for pair in reply.headers if pair[0].startswith(REPLY_HEADERS)])
-    if reply.status >= FAILED:
-        text = (await _without_secrets(sent, reply, endpoint)).decode("latin-1")  # whatever it is, byte by byte
-        content = gateway.ids.sign_text(text, request).encode("latin-1")
-    else:
-        # Ids are signed in JSON as a whole and in a stream line by line; anything else goes on as it comes.
-        sign = _signing(gateway.ids, request, endpoint)
-        kind = dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower()
-        if sign is not None and kind == "application/json":
-            content = sign(await _whole(reply, endpoint))
-        elif sign is not None and kind == "text/event-stream":
-            content = Closing(_frames(reply, sign), reply.close)
-        else:
-            content = Closing(_pieces(reply), reply.close)
-    served = ("x-interlingua-target", visible(endpoint.spec))
-    return GatewayReply(status=reply.status, headers=(*headers, served), body=content)
-
-
-async def call_provider(
-    gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None = None
-) -> HttpReply:
-    """The whole reply of a provider to a request.
-
-    Raises: as `pass_on`; LimitExceededError for a reply beyond the bound.
-    """
-    sent, reply = await _open(gateway.settings.timeouts, request, endpoint, path, body)
-    failed = reply.status >= FAILED
-    content = await (_without_secrets(sent, reply, endpoint) if failed else _whole(reply, endpoint))
-    sign = _signing(gateway.ids, request, endpoint)
-    if sign is not None and not failed:
-        content = sign(content)
-    return HttpReply(status=reply.status, headers=reply.headers, body=content)
 
 
 async def _open(
@@ -415,11 +438,6 @@ async def _open(
         sent = msgspec.structs.replace(sent, url=f"{at.scheme}://{at.netloc}/upload{at.path}?{at.query}".rstrip("?"))
     sent = msgspec.structs.replace(sent, method=request.method)
     return sent, await async_transport_for(sent.url, endpoint.carrier).open(sent, timeouts)
-
-
-def _signing(ids: Ownership, request: GatewayRequest, endpoint: Endpoint) -> Callable[[bytes], bytes] | None:
-    """The function that signs the ids in a reply; None where nothing is kept, so that the reply goes on as it comes."""
-    return None if root_of(request.path) is None else ids.signing(request, endpoint.provider)
 
 
 async def _frames(reply: AsyncReply, sign: Callable[[bytes], bytes]) -> AsyncGenerator[bytes]:

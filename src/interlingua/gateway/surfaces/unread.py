@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._service import ModelReads
-    from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.settings import GatewayKey
     from interlingua.registry.endpoint import Endpoint
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
-__all__ = ["HookResult", "Passed", "guards_of", "run_hooks", "unreadable"]
+__all__ = ["HookResult", "Passed", "run_hooks", "unreadable"]
 
 _KNOBS = ("max_tokens", "temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "n", "user")
 """Members of `/v1/completions` that a conversation has under the same name."""
@@ -75,15 +75,12 @@ class HookResult(NamedTuple):
     """The entries of that."""
 
 
-async def run_hooks(gateway: Gateway, passed: Passed) -> HookResult:
-    """The request after the hooks of a gateway, where it is passed on, and a model reads it.
+async def run_hooks(guards: tuple[Hook, ...], passed: Passed, key: GatewayKey | None) -> HookResult:
+    """The request of a key after the hooks that nothing may go past, where it is passed on, and a model reads it.
 
     Raises: PermissionDeniedError for what a hook would have to see and cannot; BadRequestError for what a hook makes of
     it and cannot be said; what a hook raises.
     """
-    guards = guards_of(gateway)
-    if not guards:
-        return HookResult({})
     body, texts = passed.body, None
     looks_at_answers = any([type(one).after is not Hook.after or type(one).during is not Hook.during for one in guards])
     if passed.reads == "prompt" and body is not None and not looks_at_answers:
@@ -95,7 +92,6 @@ async def run_hooks(gateway: Gateway, passed: Passed) -> HookResult:
     if stop is not None:  # a value of a wrong kind is its provider's to refuse
         knobs["stop"] = tuple(cast("list[Any]", stop)) if isinstance(stop, list) else (stop,)
     shown = Request(messages=(Message("user", tuple([TextPart(text) for text in texts])),), **knobs)
-    key = gateway.guard.key(passed.request)
     hooking = Hooking(
         guards,
         HookContext(
@@ -140,13 +136,6 @@ def _texts(body: Body) -> list[str] | None:
     listed: list[object] = [*prompts, *([suffix] if suffix else [])]
     texts = [text for text in listed if isinstance(text, str)]
     return texts if texts and len(texts) == len(listed) else None
-
-
-def guards_of(gateway: Gateway) -> tuple[Hook, ...]:
-    """The hooks that nothing may go past; none where the operator lets it."""
-    if gateway.settings.hooks.unread == "pass":
-        return ()
-    return tuple([hook for hook in gateway.hooks if hook.sees_everything])
 
 
 def unreadable(

@@ -54,19 +54,23 @@ from interlingua.wire.json import encode
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from interlingua import Hook
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.values import Call, CallTarget
     from interlingua.client.hooks.run import Hooking
     from interlingua.dialects._vectors import DecodedEmbed, DecodedRerank
-    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.calls.plan import Plans
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keys.admission import Admission
+    from interlingua.gateway.keys.auth import Guard
     from interlingua.gateway.keys.reservation import CallReservation
+    from interlingua.gateway.offload.pool import Offload
     from interlingua.types.capability import Operation
     from interlingua.types.change import Change
     from interlingua.types.vectors import EmbedInput
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["MAX_INPUTS", "embedding", "reranking"]
+__all__ = ["MAX_INPUTS", "Vectors"]
 
 MAX_INPUTS = 10_000
 """The most texts of one request: each is a part of its own, and providers that take one at once are asked for each."""
@@ -76,14 +80,35 @@ _HEAVY_NUMBERS = 65_536
 """Answers with more of them are written off the event loop."""
 
 
-def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
-    """The handler of requests for vectors of clients of a dialect."""
+class Vectors(msgspec.Struct, frozen=True, kw_only=True):
+    """Vectors and reranks."""
 
-    async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    guard: Guard
+    """The guard that knows the keys."""
+    admission: Admission
+    """The admission of calls by the limits of keys."""
+    plans: Plans
+    """The plans of requests."""
+    offload: Offload
+    """Where costly bodies are read."""
+    hooks: tuple[Hook, ...]
+    """Hooks that run around calls, in this order."""
+    guards: tuple[Hook, ...]
+    """Those of them that nothing may go past."""
+    make_id: Callable[[str], str]
+    """Makes a new id that begins with a prefix."""
+    now: Callable[[], float]
+    """Unix time in seconds."""
+
+    async def embed(self, dialect: str, request: GatewayRequest) -> GatewayReply:
+        """The vectors that a client of a dialect asks for.
+
+        Raises: as a conversation.
+        """
         form = get_embedding(dialect)
         assert form is not None, "a dialect with a path for them has them"  # noqa: S101 - an invariant
-        decoded: DecodedEmbed = await _read(gateway, request, form.decode_request)
-        exchange = _Exchange(gateway, request, dialect, decoded.model)
+        decoded: DecodedEmbed = await self._read(request, form.decode_request)
+        exchange = _Exchange(self, request, dialect, decoded.model)
         ask = decoded.request
         call = exchange.call("embeddings", ask.inputs, user=ask.user, extra=ask.extra)
         try:
@@ -107,17 +132,15 @@ def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
         write = partial(exchange.reply, answer, lambda context: form.encode_response(answer.output, decoded, context))
         return await asyncio.to_thread(write) if exchange.numbers > _HEAVY_NUMBERS else write()
 
-    return handler
+    async def rerank(self, dialect: str, request: GatewayRequest) -> GatewayReply:
+        """The order of documents that a client of a dialect asks for.
 
-
-def reranking(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
-    """The handler of reranks for clients of a dialect."""
-
-    async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+        Raises: as a conversation.
+        """
         form = get_reranking(dialect)
         assert form is not None, "a dialect with a path for them has them"  # noqa: S101 - an invariant
-        decoded: DecodedRerank = await _read(gateway, request, form.decode_request)
-        exchange = _Exchange(gateway, request, dialect, decoded.model)
+        decoded: DecodedRerank = await self._read(request, form.decode_request)
+        exchange = _Exchange(self, request, dialect, decoded.model)
         ask = decoded.request
         call = exchange.call("rerank", (ask.query, *ask.documents), extra=ask.extra)
 
@@ -127,26 +150,23 @@ def reranking(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
         answer = await exchange.carried_out(call, ask_targets)
         return exchange.reply(answer, lambda context: form.encode_response(ranking_of(answer), decoded, context))
 
-    return handler
+    async def _read(self, request: GatewayRequest, decode: Callable[[HttpRequest], Any]) -> Any:
+        """The request of a client; the body is checked for what is ambiguous first, as every body is.
 
-
-async def _read(gateway: Gateway, request: GatewayRequest, decode: Callable[[HttpRequest], Any]) -> Any:
-    """The request of a client; the body is checked for what is ambiguous first, as every body is.
-
-    Raises: DecodeError, LimitExceededError with the status 400 and the place; PermissionDeniedError for a body with
-    which a key may reach models that it may not ask for.
-    """
-    body = await gateway.body_of(request, "")
-    check_query(gateway.guard, request)
-    key = gateway.guard.key(request)
-    if gateway.guard.lists_models(key):
-        others = other_models(body, PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
-        if others:
-            member = others[0].path.rpartition("/")[2]
-            raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
-    url = f"{request.path}?{request.query}" if request.query else request.path
-    http = HttpRequest(method=request.method, url=url, headers=request.headers, body=request.body)
-    return decode(http) if is_cheap(request.body) else await asyncio.to_thread(decode, http)
+        Raises: DecodeError, LimitExceededError with the status 400 and the place; PermissionDeniedError for a body with
+        which a key may reach models that it may not ask for.
+        """
+        body = await self.offload.body_of(request, "")
+        check_query(self.guard, request)
+        key = self.guard.key(request)
+        if self.guard.lists_models(key):
+            others = other_models(body, PASSED_RULES, DEFAULT_DIALECT, lambda name: self.guard.lets(key, name))
+            if others:
+                member = others[0].path.rpartition("/")[2]
+                raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
+        url = f"{request.path}?{request.query}" if request.query else request.path
+        http = HttpRequest(method=request.method, url=url, headers=request.headers, body=request.body)
+        return decode(http) if is_cheap(request.body) else await asyncio.to_thread(decode, http)
 
 
 def _reads(each: EmbedInput) -> int:
@@ -165,17 +185,17 @@ def _unread(call: Call) -> Response[Any]:
 class _Exchange:
     """One request of a client, from its call to its reply."""
 
-    def __init__(self, gateway: Gateway, http: GatewayRequest, dialect: str, model: str) -> None:
+    def __init__(self, vectors: Vectors, http: GatewayRequest, dialect: str, model: str) -> None:
         """A request that names `model`.
 
         Raises: DecodeError for one that names none; PermissionDeniedError for a model that the key may not ask for.
         """
         if not model:
             raise missing("model", "name the model, as `provider/model` or by an alias")
-        self.gateway, self.http, self.dialect, self.model = gateway, http, dialect, checked_model(model)
+        self.vectors, self.http, self.dialect, self.model = vectors, http, dialect, checked_model(model)
         if http.entry is not None:
             http.entry.set_model(model, stream=False)
-        self.key = gateway.guard.key_for(http, model)
+        self.key = vectors.guard.key_for(http, model)
         self.reservation: CallReservation | None = None
         self.target: CallTarget | None = None
         self.hooking: Hooking | None = None
@@ -190,8 +210,7 @@ class _Exchange:
         """
         if len(inputs) > MAX_INPUTS:
             raise BadRequestError(f"{len(inputs):,} texts in one request; {MAX_INPUTS:,} is the most", status=400)
-        gateway = self.gateway
-        plan = gateway.plans.plan(self.model, self.dialect, tools=False)
+        plan = self.vectors.plans.plan(self.model, self.dialect, tools=False)
         settings = plan.strict if self.http.header(STRICT) == "1" else plan.call.settings
         if self.http.trace_headers:
             settings = msgspec.structs.replace(settings, headers=self.http.trace_headers)
@@ -210,9 +229,9 @@ class _Exchange:
         Raises: as a conversation.
         """
         reads = sum([_reads(each) for each in inputs_of(call)])
-        reservation = self.reservation = await self.gateway.admission.admit_reading(self.key, call.targets, reads)
+        reservation = self.reservation = await self.vectors.admission.admit_reading(self.key, call.targets, reads)
         try:
-            answer = await (self._hooked(call, ask) if self.gateway.hooks else ask(call))
+            answer = await (self._hooked(call, ask) if self.vectors.hooks else ask(call))
         except CallRefused as refusal:
             raise refusal.error from None
         except BaseException as error:
@@ -226,14 +245,14 @@ class _Exchange:
 
     async def _hooked(self, call: Call, ask: Callable[[Call], Awaitable[Response[Any]]]) -> Response[Any]:
         from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
-        from interlingua.gateway.surfaces.unread import guards_of, unreadable
+        from interlingua.gateway.surfaces.unread import unreadable
 
         has_tokens = any([isinstance(each, OpaquePart) and each.kind == "tokens" for each in inputs_of(call)])
-        if has_tokens and (guards := guards_of(self.gateway)):
-            raise unreadable(self.http, guards, "with texts")
+        if has_tokens and self.vectors.guards:
+            raise unreadable(self.http, self.vectors.guards, "with texts")
         owner = "" if self.key is None else self.key.name
         context = context_of(call, stream=False, model=self.model, owner=owner, client=self.dialect)
-        hooking = Hooking(self.gateway.hooks, context)
+        hooking = Hooking(self.vectors.hooks, context)
         result = await carried_out(hooking.before(call.request))
         if isinstance(result, Response):
             raise UsageError("a hook answered in the place of the model; it cannot give vectors, nor an order")
@@ -281,8 +300,8 @@ class _Exchange:
         lost: list[Change] = []
         context = ServerContext(
             model=self.model,
-            created=int(self.gateway.now()),
-            make_id=lambda: self.gateway.make_id("rerank-"),
+            created=int(self.vectors.now()),
+            make_id=lambda: self.vectors.make_id("rerank-"),
             path=self.http.path,
             changes=lost,
         )

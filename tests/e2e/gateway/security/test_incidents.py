@@ -61,6 +61,7 @@ async def test_a_vllm_lesson_nothing_is_fetched_by_default() -> None:
 
     made = gateway()
     made.fetch = fetch
+    made.compose()
     image = {"type": "image_url", "image_url": {"url": "http://169.254.169.254/latest/meta-data"}}
     for target in ("anthropic", "openai-chat", "google", "ollama", "cohere"):
         with Upstream(target).standing():

@@ -43,7 +43,7 @@ PATHS = {
 
 def _everything(made: Gateway) -> str:
     """What a debugger, a crash report or a print would show of a gateway."""
-    parts = [made, made.settings, made.keys, made.guard, made.registry, made.targets, made.recorder]
+    parts = [made, made.settings, made.guard.keys, made.guard, made.parts, made.registry, made.targets, made.recorder]
     names = ("dsn", "variable", "file", "broken")
     targets = [made.targets.of(f"{name}/m", "openai-chat", tools=False) for name in names]
     return "\n".join([repr(part) + str(part) for part in (*parts, *targets)])

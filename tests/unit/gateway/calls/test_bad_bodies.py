@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 
 import pytest
 
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.routes import ROUTES, Route
 from interlingua.gateway.settings import GatewayKey
-from interlingua.gateway.surfaces.responses import compact
 from interlingua.testing import no_network
 from tests.support.cells import cells
 from tests.support.gateway import gateway
@@ -27,7 +25,6 @@ PATHS = (
     "/explain/v1/messages",
     "/v1/embeddings",
 )
-READERS = ("interlingua.gateway.surfaces.loading", "interlingua.gateway.surfaces.counting")
 BODIES = (
     b"",
     b"{",
@@ -49,9 +46,8 @@ BODIES = (
 
 
 def _reads_a_conversation(route: Route) -> bool:
-    """Whether the handler of a route converses, counts or compacts."""
-    handler = route.handler
-    return isinstance(handler, partial) or handler is compact or getattr(handler, "__module__", "") in READERS
+    """Whether a route converses, counts or compacts."""
+    return route.is_conversation
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 import interlingua as il
-from interlingua.gateway.calls.exchange import ClientExchange, read
+from interlingua.gateway.calls.exchange import ClientExchange
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest, HeadFacts
 from interlingua.testing.upstream import Upstream
@@ -17,7 +17,7 @@ TOLD = "Tell me of the weather in Oslo. " * 8
 
 
 def _read(made: Gateway, http: GatewayRequest, dialect: str = "openai-chat") -> ClientExchange:
-    return read(made, http, dialect)
+    return made.parts.conversations.read(http, dialect)
 
 
 def test_what_stands_around_a_body_has_a_say() -> None:

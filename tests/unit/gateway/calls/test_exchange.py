@@ -11,7 +11,7 @@ import interlingua as il
 from interlingua.client.state import limit, limiter
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect, stream_type
-from interlingua.gateway.calls.exchange import call_of, read_exchange
+from interlingua.gateway.calls.exchange import call_of
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.testing.conformance.session import TONGUES
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
@@ -362,9 +362,9 @@ async def test_a_limit_of_tokens_is_kept_beforehand_without_reading_the_body() -
     tokens = round(len(http.body) / 3.5)
     with Upstream("openai-chat", Say(text="Hello")).standing():
         limit("openai-chat/*", tpm=1_000_000)
-        asked = await read_exchange(made, http, "openai-chat")
+        asked = await made.parts.conversations.read_exchange(http, "openai-chat")
         assert ((await call_of(asked)).input_tokens, asked.is_read) == (tokens, False)
-        other = await read_exchange(made, asking("openai-chat", MODELS["anthropic"]), "openai-chat")
+        other = await made.parts.conversations.read_exchange(asking("openai-chat", MODELS["anthropic"]), "openai-chat")
         assert ((await call_of(other)).input_tokens, other.is_read) == (None, True)
         reply = await made(http)
         assert limiter().loads()["openai-chat/*"].tokens == tokens

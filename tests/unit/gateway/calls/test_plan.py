@@ -2,7 +2,7 @@
 
 import msgspec
 
-from interlingua.gateway.calls.exchange import call_of, read
+from interlingua.gateway.calls.exchange import call_of
 from interlingua.gateway.calls.plan import UNREAD
 from tests.support.gateway import asking, gateway
 
@@ -32,9 +32,11 @@ async def test_a_request_that_goes_out_as_it_came_has_the_call_of_its_plan() -> 
     """The very same object, unless something of the request bears on it."""
     made = gateway(aliases={"smart": "anthropic/claude-opus-4-5"})
     plan = made.plans.plan("smart", "anthropic", tools=False)
-    asked = read(made, asking("anthropic", "smart"), "anthropic")
+    asked = made.parts.conversations.read(asking("anthropic", "smart"), "anthropic")
     assert await call_of(asked) is plan.call
     assert plan.call.request is UNREAD
-    strict = read(made, asking("anthropic", "smart", headers={"x-interlingua-strict": "1"}), "anthropic")
+    strict = made.parts.conversations.read(
+        asking("anthropic", "smart", headers={"x-interlingua-strict": "1"}), "anthropic"
+    )
     call = await call_of(strict)
     assert (call.settings.strict, plan.call.settings.strict) == (True, False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.routes import ROUTES
 from interlingua.gateway.settings import GatewayKey
@@ -37,12 +36,12 @@ def test_without_keys_only_this_machine_looks() -> None:
 
 def test_who_sees_what_others_do() -> None:
     """Without keys whoever is served; with keys those that are named, or the only one."""
-    assert viewer_of(gateway(), looked("/")) == ("", True)
-    assert viewer_of(with_keys(), looked("/", "boss-key")) == ("boss", True)
-    assert viewer_of(with_keys(), looked("/", "a-key")) == ("team-a", False)
+    assert gateway().access.viewer_of(looked("/")) == ("", True)
+    assert with_keys().access.viewer_of(looked("/", "boss-key")) == ("boss", True)
+    assert with_keys().access.viewer_of(looked("/", "a-key")) == ("team-a", False)
     one = GatewayKey(name="one", hash=hash_key("one-key"))
-    assert viewer_of(gateway(keys=(one,)), looked("/", "one-key")) == ("one", True)
-    assert viewer_of(gateway(keys=KEYS), looked("/", "boss-key")) == ("boss", False)
+    assert gateway(keys=(one,)).access.viewer_of(looked("/", "one-key")) == ("one", True)
+    assert gateway(keys=KEYS).access.viewer_of(looked("/", "boss-key")) == ("boss", False)
 
 
 @pytest.mark.parametrize("path", ["/console/targets/suspend", "/console/targets/resume"])

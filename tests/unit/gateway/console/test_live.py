@@ -54,7 +54,7 @@ async def test_it_ends_when_the_gateway_drains() -> None:
     """Nobody who looks holds up its end."""
     made = with_keys()
     reply = await made(looked("/console/live", "boss-key"))
-    made.draining = True
+    made.lifecycle.is_draining = True
     assert (await body_of(reply)).startswith(b"event: hello\n")
 
 

@@ -374,7 +374,7 @@ def test_sec_05_no_text_of_a_request_or_a_grant_holds_a_key() -> None:
     request = msgspec.structs.replace(asked(), query=f"key={KEY}")
     assert repr(request) == f"<GatewayRequest POST /v1/messages, {len(request.body)} bytes>"
     key = made.guard.key(request)
-    told = [repr(value) for value in (key, made.settings, made.keys, made.guard, made.admission, made)]
+    told = [repr(value) for value in (key, made.settings, made.guard.keys, made.guard, made.admission, made)]
     assert not [text for text in told if KEY in text]
 
 

@@ -111,7 +111,7 @@ def test_a_list_of_models_knows_other_spellings_of_a_provider(pattern: str, mode
     keys = (key,)
     for environ, expected in (({}, is_let), ({"LLM_GEMINI": "openai://k@example.org"}, False)):
         made = Gateway(GatewaySettings(keys=keys), registry=Registry(environ))
-        assert made.may_use(request, model) == expected
+        assert made.guard.may_use(request, model) == expected
         if expected:
             assert made.guard.key_for(request, model) == key
         else:

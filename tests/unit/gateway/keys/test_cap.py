@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from interlingua.gateway.calls.exchange import read_exchange
 from interlingua.gateway.calls.plan import make_call
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.hooks import HookSettings
@@ -413,9 +412,9 @@ TIERS: dict[str, dict[str, Any]] = {
 async def test_the_tier_of_a_body_that_goes_out_as_it_came_is_known(dialect: str) -> None:
     """Its price is that of the tier, whatever the dialect calls the member; without one nobody reads the body."""
     made = keyed(dialect)
-    exchange = await read_exchange(made, asked(dialect, **TIERS[dialect]), dialect)
+    exchange = await made.parts.conversations.read_exchange(asked(dialect, **TIERS[dialect]), dialect)
     assert tier_of(exchange, await make_call(exchange)) == "priority"
-    plain = await read_exchange(made, asked(dialect), dialect)
+    plain = await made.parts.conversations.read_exchange(asked(dialect), dialect)
     call = await make_call(plain)
     is_read = plain.is_read
     assert (tier_of(plain, call), plain.is_read) == (None, is_read)

@@ -71,7 +71,7 @@ def test_it_answers_and_ends_when_it_is_told() -> None:
             assert client.recv(1) == b""
             thread.join(60)
             took_s = time.monotonic() - began_s
-        assert made.draining
+        assert made.lifecycle.is_draining
         return took_s
 
     assert at_best(lambda: ended_s() < 2)
@@ -116,7 +116,7 @@ def test_what_is_under_way_is_finished_and_then_cut_off(monkeypatch: pytest.Monk
         server.stop()
         assert client.recv(1) == b""
     assert told.is_set()
-    assert server.gateway.is_ending
+    assert server.gateway.lifecycle.is_ending
 
 
 def test_a_second_interrupt_waits_for_nothing() -> None:

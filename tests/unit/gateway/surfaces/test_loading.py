@@ -20,6 +20,7 @@ CLAUDE = "anthropic/claude-opus-5"
 def _made(**settings: Any) -> Gateway:
     made = gateway({"ANTHROPIC_API_KEY": "sk-ant"}, {"smart": CLAUDE, "own": "ollama/qwen3"}, **settings)
     made.now = lambda: 0.0
+    made.compose()
     return made
 
 
