@@ -25,8 +25,7 @@ SUITES = (
     *("tests/unit/wire", "tests/unit/stream", "tests/unit/dialects", "tests/unit/types", "tests/unit/test_codec.py"),
     *("tests/unit/test_errors.py", "tests/unit/schema", "tests/golden", "tests/matrix"),
     *("tests/laws/test_framing_laws.py", "tests/laws/test_prefix_law.py", "tests/laws/test_roads_laws.py"),
-    *("tests/laws/test_usual_laws.py", "tests/laws/test_usual_history_laws.py", "tests/laws/test_usual_tools_laws.py"),
-    *("tests/laws/test_sharing_laws.py", "tests/laws/test_history_memo_laws.py"),
+    *("tests/laws/test_usual_tools_laws.py", "tests/laws/test_sharing_laws.py"),
 )
 """The tests that are tried: of the laws those of framing and of the short roads, which say who takes which; the others
 are slow and seldom kill alone."""
@@ -81,9 +80,8 @@ def _reach(*, keep: bool) -> Reach:
     if not (keep and path.exists()):
         child = os.fork()
         if not child:
-            suites = [suite for suite in SUITES if (ROOT / suite).exists()]
             arguments = [*(argument for argument in PYTEST if argument != "-x"), "--continue-on-collection-errors"]
-            measure_reach(ROOT, PACKAGE, suites, arguments).save(path)
+            measure_reach(ROOT, PACKAGE, SUITES, arguments).save(path)
             os._exit(0)
         os.waitpid(child, 0)
     reach = Reach.load(path)

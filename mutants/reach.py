@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,7 +80,7 @@ class _Recorder:
         self.coverage.switch_context("")
 
 
-def measure_reach(root: Path, package: str, suites: list[str], arguments: list[str]) -> Reach:
+def measure_reach(root: Path, package: str, suites: Iterable[str], arguments: list[str]) -> Reach:
     """Run the suites once, in this process."""
     import coverage
     import pytest
