@@ -4,7 +4,8 @@ Rules
 - The model and whether a stream is wanted stand in the path, versions and beta features in the body. All of it goes to
   where the dialect itself has it; the rest of the body is not looked at here.
 - A body without the version of Messages was written for another model, and is refused by name.
-- A stream of Bedrock's is the dialect's own events in binary frames; an error among them is an exception frame.
+- A stream of Bedrock's is the dialect's own events in binary frames; an error among them, whatever its
+  shape, is an exception frame.
 Source: official client anthropic 2.12.0, `lib/vertex` and `lib/bedrock`; service model `bedrock-runtime` of botocore.
 """
 
@@ -14,9 +15,10 @@ import re
 from base64 import b64encode
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from interlingua.dialects._errors.bodies import read_error
 from interlingua.errors import DecodeError
 from interlingua.wire.eventstream import AMAZON_STREAM, encode_event_frame
-from interlingua.wire.json import decode_any, encode
+from interlingua.wire.json import encode
 from interlingua.wire.sse import SseDecoder
 
 if TYPE_CHECKING:
@@ -99,8 +101,8 @@ class ChunkFrames:
         frames: list[bytes] = []
         for event in self._events.feed(data):
             if event.event == "error":
-                value: Any = decode_any(event.data)  # it is one of ours
-                frames.append(encode_event_frame(_FAILED, encode({"message": value["error"]["message"]})))
+                # A service's own event may have passed as it came, in any shape.
+                frames.append(encode_event_frame(_FAILED, encode({"message": read_error(event.data).message})))
             else:
                 frames.append(encode_event_frame(_EVENT, b'{"bytes":"%b"}' % b64encode(event.data)))
         return b"".join(frames)
