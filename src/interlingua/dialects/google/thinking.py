@@ -1,7 +1,8 @@
 """How hard to think: `thinkingConfig`, both ways.
 
 Rules
-- A level or a budget, never both: generations from 3 on have levels, the one before them budgets alone.
+- A level or a budget, never both: generations from 3 on have levels, the one before them budgets alone, and a
+  family whose efforts have no level here counts as one of those.
 - What a family lacks is said in its nearest form, with an entry: the nearest level, of two equally near ones the
   higher, a budget within its bounds, and, where thinking cannot be switched off, the least of it. Who does not think is
   not asked to.
@@ -96,16 +97,18 @@ class _Asked:
         self.wire = wire
         self.facts = facts
         self.changes = changes
+        efforts = facts.efforts
+        self.levels: list[str] = [word for word in LEVELS if efforts is None or word in efforts]
+        """The efforts of the family that are a level here, least first; without any it thinks by budget."""
 
     def effort(self, effort: Effort, budget: int | None) -> None:
         """An effort; a budget beside it stands where the family has budgets alone."""
-        by_budget = self.facts.efforts is not None and not self.facts.efforts
+        by_budget = not self.levels
         if effort == "none":
             self._off("/effort")
         elif not by_budget:
-            efforts, place = self.facts.efforts, ORDER.index(effort)
-            levels = [word for word in reversed(LEVELS) if efforts is None or word in efforts]
-            nearest = min(levels, key=lambda word: abs(ORDER.index(word) - place))  # the first of two is the higher
+            place = ORDER.index(effort)
+            nearest = min(reversed(self.levels), key=lambda word: abs(ORDER.index(word) - place))  # of two the higher
             self.wire.thinkingLevel = LEVELS[nearest]
             if nearest != effort:
                 self.changes.add("parameter_adjusted", "/effort", f"{effort} is {self.wire.thinkingLevel}")
@@ -145,10 +148,10 @@ class _Asked:
         if self.facts.thinking is None or "disabled" in self.facts.thinking:
             self.wire.thinkingBudget = 0
             return
-        if self.facts.efforts:
-            self.wire.thinkingLevel = next(LEVELS[word] for word in LEVELS if word in self.facts.efforts)
-        elif self.facts.efforts is None:
-            self.wire.thinkingLevel = LEVELS["low"]
+        if self.facts.efforts is None:
+            self.wire.thinkingLevel = LEVELS["low"]  # not every family has one below it
+        elif self.levels:
+            self.wire.thinkingLevel = LEVELS[self.levels[0]]
         else:
             self.wire.thinkingBudget = self._fitted(0)
         self.changes.add("parameter_adjusted", path, "the model always thinks; sent as the least of it")

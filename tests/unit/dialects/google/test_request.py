@@ -295,6 +295,13 @@ def test_an_unknown_level_survives() -> None:
         ({"effort": "max"}, Facts(), {"thinkingLevel": "XHIGH"}, ["parameter_adjusted"]),
         ({"effort": "none"}, Facts(), {"thinkingBudget": 0}, []),
         ({"effort": "medium"}, Facts(efforts=frozenset()), {"thinkingBudget": 8192}, ["parameter_adjusted"]),
+        ({"effort": "medium"}, Facts(efforts=frozenset({"max"})), {"thinkingBudget": 8192}, ["parameter_adjusted"]),
+        (
+            {"effort": "none"},
+            Facts(efforts=frozenset({"max"}), thinking=frozenset({"adaptive"}), budgets=(128, 32_768)),
+            {"thinkingBudget": 128},
+            ["parameter_adjusted"],
+        ),
         ({"effort": "low", "thinking_budget": 9}, Facts(), {"thinkingLevel": "LOW"}, ["parameter_unsupported"]),
         ({"thinking_summary": "detailed"}, Facts(), {"includeThoughts": True}, ["parameter_adjusted"]),
     ],
