@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMMON_STATUSES", "STATUS_CLASSES", "VAGUE_CLASSES", "ErrorRow", "ErrorTable", "class_of", "class_of_status",
-    "error_of", "is_upstream", "known_class", "lacking_of", "make_error", "precise_class", "request_id",
-    "retry_after_s", "row_of", "should_retry", "told_status",
+    "error_of", "general_status", "is_upstream", "known_class", "lacking_of", "make_error", "precise_class",
+    "request_id", "retry_after_s", "row_of", "should_retry", "told_status",
 ]  # fmt: skip
 
 STATUS_CLASSES: dict[int, type[Error]] = {
@@ -176,6 +176,16 @@ def told_status(error: Error, row: ErrorRow) -> int:
     """The status to answer with: an upstream's own where every client knows it, else the row's."""
     status = error.status
     return status if is_upstream(error) and status is not None and status in COMMON_STATUSES else row.status
+
+
+def general_status(error: Error, row: ErrorRow) -> int:
+    """The status to answer with where a word mostly has one status of its own.
+
+    An upstream's own is kept beside the two words that stand for many: a bad request, and a server that failed.
+    """
+    status = told_status(error, row)
+    is_general = type(error) is InternalServerError or (type(error) is BadRequestError and status < 500)
+    return status if is_general else row.status
 
 
 def retry_after_s(headers: Iterable[tuple[str, str]]) -> float | None:

@@ -6,6 +6,7 @@ Rules
   left of the first may be told apart by a phrase of `_errors/words`: the service has no code for an empty account, for
   a spent limit and for a prompt that is too long.
 - A class for which the wire has no type is told by a type near it and its own `error_code`.
+- `invalid_request_error` is also the type of other 4xx statuses, which reach a client as an upstream gave them.
 Source: vendor page "Claude API errors"; official SDK; recorded bodies, November 2026.
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors.classes import ErrorRow, error_of, row_of, told_status
+from interlingua.dialects._errors.classes import ErrorRow, error_of, general_status, row_of
 from interlingua.errors import (
     APIConnectionError,
     APITimeoutError,
@@ -136,7 +137,7 @@ ERROR_ROWS: ErrorTable = (
 
 
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
-    """Status and body of an error, as the service itself would say it; what else failed inside keeps its own status."""
+    """Status and body of an error, as the service itself would say it."""
     row = row_of(ERROR_ROWS, error)
     if row is None:  # its status tells
         status = error.status if error.status is not None and error.status >= 400 else error.http_status
@@ -152,7 +153,7 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     body: dict[str, Any] = {"type": "error", "error": members}
     if error.request_id is not None:
         body["request_id"] = error.request_id
-    return told_status(error, row) if row.word == "api_error" else row.status, body
+    return general_status(error, row), body
 
 
 def _wants_a_thread(error: Error) -> bool:

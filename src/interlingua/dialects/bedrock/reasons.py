@@ -4,6 +4,7 @@ Rules
 - The class of an error is the header `x-amzn-errortype`, up to a colon; else a word of the body; else the status.
 - In a stream an exception is a frame of its own, whose name begins small; there are five of them.
 - A class that no exception says is told by the nearest one, with a `code` in the body, which only we read.
+- An exception has its own status; the general ones, of validation and of the server, go with an upstream's.
 Source: service model `bedrock-runtime/2023-09-30` of botocore 1.44, vendor page "Common errors", recorded bodies,
 November 2026.
 """
@@ -13,7 +14,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._errors.bodies import error_body
-from interlingua.dialects._errors.classes import ErrorRow, class_of_status, error_of, is_upstream, row_of, told_status
+from interlingua.dialects._errors.classes import (
+    ErrorRow,
+    class_of_status,
+    error_of,
+    general_status,
+    is_upstream,
+    row_of,
+    told_status,
+)
 from interlingua.dialects._members import is_object
 from interlingua.errors import (
     APIConnectionError,
@@ -209,7 +218,7 @@ def encode_error_body(error: Error) -> tuple[int, str, dict[str, Any]]:
     body: dict[str, Any] = {"message": error.message}
     if row.code is not None:
         body["code"] = row.code
-    return row.status, row.word, body
+    return general_status(error, row) if own is None else own.status, row.word, body
 
 
 def exception_name(exception: str) -> str:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects._contract import DecodeContext, ServerContext
 from interlingua.dialects._errors.bodies import ErrorBody
 from interlingua.dialects._errors.classes import class_of
 from interlingua.dialects.anthropic.reasons import WORD_CLASSES
 from interlingua.dialects.openai_chat import DIALECT
+from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import (
     APIConnectionError,
     APITimeoutError,
+    BadRequestError,
     BillingError,
     ContextWindowExceededError,
     Error,
+    InternalServerError,
     OverloadedError,
     RateLimitError,
 )
 from interlingua.routing.verdict import verdict
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 
 
 def _error(status: int, body: bytes = b"{}") -> Error:
@@ -81,3 +85,23 @@ def test_r43_a_fault_of_the_request_ends_a_chain(status: int) -> None:
 def test_r43_a_fault_of_the_target_does_not(status: int) -> None:
     """The next target may have a key, money, the model, time, or room."""
     assert verdict(_error(status)).action != "stop"
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@cells("status", [405, 406, 410, 412, 415, 418, 421, 422, 424, 426, 431, 451])
+def test_the_status_of_a_bad_request_without_a_word_of_its_own_reaches_a_client(name: str, status: int) -> None:
+    """As the upstream gave it: no dialect has a word for it, and the general one goes with it."""
+    dialect = get_dialect(name)
+    reply = dialect.encode_error(BadRequestError("No.", status=status), ServerContext())
+    again = dialect.decode_error(reply, DecodeContext())
+    assert (reply.status, type(again), again.status) == (status, BadRequestError, status)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@cells("status", [500, 501, 502, 505, 507])
+def test_the_status_of_a_server_that_failed_reaches_a_client(name: str, status: int) -> None:
+    """As the upstream gave it."""
+    dialect = get_dialect(name)
+    reply = dialect.encode_error(InternalServerError("No.", status=status), ServerContext())
+    again = dialect.decode_error(reply, DecodeContext())
+    assert (reply.status, type(again), again.status) == (status, InternalServerError, status)
