@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -89,6 +90,21 @@ def _bedrock(*, top: Any = NOTHING, message: Any = NOTHING, block: Any = NOTHING
     return {"output": {"message": body}, "stopReason": "end_turn", **top}
 
 
+COUNTS: dict[str, dict[str, Any]] = {
+    "openai-chat": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    "openai-responses": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
+    "anthropic": {"input_tokens": 1, "output_tokens": 1},
+    "google": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+    "cohere": {"tokens": {"input_tokens": 1, "output_tokens": 1}},
+    "bedrock": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+}
+
+
+def _counted(make: Callable[..., dict[str, Any]], name: str, **members: Any) -> dict[str, Any]:
+    """An answer with further members beside its counts."""
+    return make(top={"usageMetadata" if name == "google" else "usage": {**COUNTS[name], **members}})
+
+
 _CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 ANSWERS: list[tuple[str, str, dict[str, Any]]] = [
     ("openai-chat", "top", _chat(top=ODD)),
@@ -113,6 +129,18 @@ ANSWERS: list[tuple[str, str, dict[str, Any]]] = [
     ("bedrock", "top", _bedrock(top={"additionalModelResponseFields": ODD})),
     ("bedrock", "message", _bedrock(message=ODD)),
     ("bedrock", "call", _bedrock(block={"toolUse": {"toolUseId": "c1", "name": "f", "input": {}, **ODD}})),
+    ("openai-chat", "usage", _counted(_chat, "openai-chat", **ODD)),
+    ("openai-chat", "usage-details", _counted(_chat, "openai-chat", prompt_tokens_details=ODD)),
+    ("openai-responses", "usage", _counted(_responses, "openai-responses", **ODD)),
+    ("anthropic", "usage", _counted(_anthropic, "anthropic", server_tool_use=ODD)),
+    ("google", "usage", _counted(_google, "google", **ODD)),
+    ("cohere", "usage", _counted(_cohere, "cohere", **ODD)),
+    ("bedrock", "usage", _counted(_bedrock, "bedrock", **ODD)),
+    ("openai-chat", "tier", _chat(top={"service_tier": MARK})),
+    ("openai-responses", "tier", _responses(top={"service_tier": MARK})),
+    ("anthropic", "tier", _counted(_anthropic, "anthropic", service_tier=MARK)),
+    ("google", "tier", _counted(_google, "google", serviceTier=MARK)),
+    ("bedrock", "tier", _bedrock(top={"serviceTier": {"type": MARK}})),
 ]
 ANSWERED = [
     pytest.param(source, client, body, id=f"{source}-{place}-{client}")

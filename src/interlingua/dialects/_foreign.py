@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from interlingua.dialects._logprobs import move_logprobs, without_logprobs
-from interlingua.dialects._members import foreign_extras, is_object, told_names
+from interlingua.dialects._members import foreign_extras, is_list, is_object, told_names
 from interlingua.dialects._seals import note_seal
 from interlingua.types.change import MAX_CHANGES
 
@@ -45,7 +45,6 @@ _UNMISSED: dict[str, frozenset[str]] = {
             "prompt_cache_retention",
             "reasoning",
             "safety_identifier",
-            "service_tier",
             "store",
             "system_fingerprint",
             "temperature",
@@ -74,7 +73,6 @@ _UNMISSED: dict[str, frozenset[str]] = {
             "prompt_filter_results",
             "provider",
             "request_id",
-            "service_tier",
             "system_fingerprint",
             "time_info",
             "usage_breakdown",
@@ -92,17 +90,58 @@ _UNMISSED: dict[str, frozenset[str]] = {
             "usageMetadata",
         }
     ),
-    "bedrock": frozenset({"metrics", "performanceConfig", "serviceTier"}),
+    "bedrock": frozenset({"metrics", "performanceConfig"}),
     "ollama": frozenset(
         {"created_at", "eval_duration", "field", "load_duration", "prompt_eval_duration", "total_duration"}
     ),
 }
 """Members of answers that nobody misses in another dialect, those of a choice behind a dot: they repeat the request, or
 say when, where and how fast it was served, or what a filter did not find."""
+_UNMISSED_COUNTS: dict[str, frozenset[str]] = {
+    "openai-chat": frozenset(
+        {
+            "cached_tokens",
+            "completion_time",
+            "completion_tokens_details.text_tokens",
+            "cost",
+            "cost_details",
+            "cost_in_usd_ticks",
+            "is_byok",
+            "num_cached_tokens",
+            "prompt_cache_hit_tokens",
+            "prompt_cache_miss_tokens",
+            "prompt_time",
+            "prompt_tokens_details.cached_tokens",
+            "prompt_tokens_details.text_tokens",
+            "queue_time",
+            "total_time",
+        }
+    ),
+    "openai-responses": frozenset({"context_details", "cost", "cost_details", "cost_in_usd_ticks", "is_byok"}),
+    "anthropic": frozenset({"cache_creation", "inference_geo"}),
+    "google": frozenset(
+        {
+            "cacheTokensDetails",
+            "candidatesTokensDetails",
+            "promptTokensDetails",
+            "toolUsePromptTokenCount",
+            "toolUsePromptTokensDetails",
+        }
+    ),
+    "cohere": frozenset({"billed_units"}),
+    "bedrock": frozenset({"cacheDetails", "cacheReadInputTokenCount", "cacheWriteInputTokenCount", "cache_creation"}),
+}
+"""Members beside the counts of an answer that nobody misses in another dialect, inner ones behind a dot: every answer
+of a server has them, and they are shares of a count that is translated, or say where, how fast and at which price."""
 _NESTED = frozenset({"choice", "candidate", "message"})
 """Members that hold those of a choice."""
-_USUAL: dict[str, Any] = {"caller": {"type": "direct"}}
-"""Values of members that say only what is so without them."""
+_USUAL: dict[str, tuple[Any, ...]] = {
+    "caller": ({"type": "direct"},),
+    "service_tier": ("auto", "default", "standard", "on_demand"),
+    "serviceTier": ("standard", "STANDARD", "unspecified", {"type": "default"}),
+    "trafficType": ("ON_DEMAND", 1),
+}
+"""Values of members that say only what is so without them; where another tier served, it had another price."""
 _NONE: frozenset[str] = frozenset()
 _OF_ANSWER = ("/parts/", "/alternatives/")
 _HAVE_CHOICES = frozenset({"openai-chat", "google"})
@@ -117,6 +156,8 @@ def adopt_answer(response: Response[Any], changes: Changes) -> Response[Any]:
     """
     response = move_logprobs(response, changes.dialect)
     _note_choice(changes, response, "")
+    if response.usage is not None and response.usage.extra:
+        _note_counts(changes, response.usage.extra)
     if response.alternatives and changes.dialect in _HAVE_CHOICES:
         choices = tuple([move_logprobs(one, changes.dialect) for one in response.alternatives])
         for place, choice in enumerate(choices):
@@ -130,6 +171,25 @@ def _note_choice(changes: Changes, choice: Response[Any] | Alternative, path: st
     for place, part in enumerate(choice.parts):
         if extra := getattr(part, "extra", None):
             note_foreign(changes, extra, f"{path}/parts/{place}")
+
+
+def _note_counts(changes: Changes, extra: Mapping[str, Any]) -> None:
+    """Entries for the members beside the counts that only other dialects know, if somebody could miss one of them."""
+    for dialect in foreign_extras(extra, changes.dialect):
+        unmissed, missed = _UNMISSED_COUNTS.get(dialect, _NONE), list[str]()
+        for name, value in extra[dialect].items():
+            if name not in unmissed and value not in _USUAL.get(name, ()):
+                inner = {f"{name}.{one}": count for one, count in value.items()} if is_object(value) else {name: value}
+                missed += [one for one, count in inner.items() if one not in unmissed and not _counts_nothing(count)]
+        if missed:
+            changes.add("extra_foreign", f"/usage/extra/{dialect}", told_names(missed))
+
+
+def _counts_nothing(value: Any) -> bool:
+    """Whether a member beside the counts says nothing: what is empty, zero or false, and what holds only that."""
+    if is_object(value):
+        return all([_counts_nothing(one) for one in value.values()])
+    return all([_counts_nothing(one) for one in value]) if is_list(value) else not value
 
 
 def note_foreign(changes: Changes, extra: Mapping[str, Any], path: str = "") -> None:
@@ -217,7 +277,7 @@ def _missed(members: Mapping[str, Any], unmissed: frozenset[str]) -> list[str]:
     if unmissed.issuperset(members):
         return missed
     for name, value in members.items():
-        if name in unmissed or _is_empty(value) or _USUAL.get(name) == value:
+        if name in unmissed or _is_empty(value) or value in _USUAL.get(name, ()):
             continue
         inner = [name]
         if name in _NESTED and is_object(value):

@@ -10,6 +10,7 @@ import pytest
 from interlingua.dialects._contract import DecodeContext, EncodeOptions, ServerContext, Target
 from interlingua.dialects._foreign import adopt_answer, note_foreign
 from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.stream.unfold import unfold
 from interlingua.types.change import Change, Changes
 from interlingua.types.content import TextPart
 from interlingua.types.message import user
@@ -147,6 +148,117 @@ def test_what_could_be_missed_has_an_entry(source: str, members: dict[str, Any])
     """Beside members that nobody misses, too."""
     target = "ollama" if source == "openai-chat" else "openai-chat"
     assert codes(source, {**ANSWERS[source], **members}, target) == [f"extra_foreign /extra/{source}"]
+
+
+USAGES: dict[str, dict[str, Any]] = {
+    "openai-chat": {
+        "prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12, "prompt_cache_hit_tokens": 4,
+        "prompt_cache_miss_tokens": 5, "queue_time": 0.1, "total_time": 0.2, "cost": 0.01, "is_byok": False,
+        "cost_details": {"upstream_inference_cost": 0.01}, "server_tool_use_details": {"web_search_requests": 0},
+        "prompt_tokens_details": {"cached_tokens": 4, "audio_tokens": 0, "text_tokens": 9},
+        "completion_tokens_details": {"accepted_prediction_tokens": 0, "audio_tokens": 0, "reasoning_tokens": 1},
+    },
+    "anthropic": {
+        "input_tokens": 9, "output_tokens": 3, "service_tier": "standard", "inference_geo": "global",
+        "cache_creation_input_tokens": 4, "cache_creation": {"ephemeral_5m_input_tokens": 4},
+        "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+    },
+    "google": {
+        "promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": 14, "toolUsePromptTokenCount": 2,
+        "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 9}], "trafficType": "ON_DEMAND",
+        "candidatesTokensDetails": [{"modality": "TEXT", "tokenCount": 3}], "serviceTier": "standard",
+    },
+    "cohere": {
+        "billed_units": {"input_tokens": 9, "output_tokens": 3}, "tokens": {"input_tokens": 9, "output_tokens": 3},
+    },
+    "bedrock": {
+        "inputTokens": 9, "outputTokens": 3, "totalTokens": 16, "cacheReadInputTokens": 4,
+        "cacheReadInputTokenCount": 4, "cacheDetails": [{"ttl": "5m", "inputTokens": 4}],
+    },
+    "openai-responses": {
+        "input_tokens": 9, "output_tokens": 3, "total_tokens": 12, "num_sources_used": 0, "cost_in_usd_ticks": 7,
+        "input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0},
+    },
+}  # fmt: skip
+"""Dialect -> the counts of an ordinary answer, with the members that servers of it add to them."""
+COUNTED: dict[str, dict[str, Any]] = {
+    "openai-chat": CHAT,
+    "anthropic": MESSAGE,
+    "google": GOOGLE,
+    "cohere": {
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]},
+        "finish_reason": "COMPLETE",
+    },
+    "bedrock": {"output": {"message": {"role": "assistant", "content": [{"text": "Hi"}]}}, "stopReason": "end_turn"},
+    "openai-responses": RESPONSES,
+}
+TARGETS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "bedrock", "unified")
+
+
+def counted(source: str, **members: Any) -> dict[str, Any]:
+    """An answer with its counts, and further members beside them."""
+    return {**COUNTED[source], "usageMetadata" if source == "google" else "usage": {**USAGES[source], **members}}
+
+
+@cells("source", USAGES)
+@cells("target", TARGETS)
+def test_counts_that_every_answer_has_bring_no_entry(source: str, target: str) -> None:
+    """Shares of other counts, times, prices, zeros, and the tier that everybody gets: nobody misses them."""
+    assert source == target or codes(source, counted(source), target) == []
+
+
+@cells(
+    ("source", "members", "detail"),
+    [
+        ("openai-chat", {"prompt_tokens_details": {"audio_tokens": 7}}, "prompt_tokens_details.audio_tokens"),
+        ("openai-chat", {"num_search_queries": 2}, "num_search_queries"),
+        ("openai-chat", {"service_tier": "flex"}, "service_tier"),
+        ("openai-responses", {"num_server_side_tools_used": 1}, "num_server_side_tools_used"),
+        ("anthropic", {"server_tool_use": {"web_search_requests": 3}}, "server_tool_use.web_search_requests"),
+        ("anthropic", {"service_tier": "priority"}, "service_tier"),
+        ("anthropic", {"iterations": [{"input_tokens": 9}]}, "iterations"),
+        ("google", {"trafficType": "ON_DEMAND_FLEX"}, "trafficType"),
+        ("google", {"serviceTier": "flex", "x_odd": 1}, "serviceTier, x_odd"),
+        ("cohere", {"x_odd": 1}, "x_odd"),
+        ("bedrock", {"x_odd": {"a": {"b": 1}}}, "x_odd.a"),
+    ],
+)
+@cells("target", TARGETS)
+def test_counts_that_could_be_missed_have_an_entry(
+    source: str, members: dict[str, Any], detail: str, target: str
+) -> None:
+    """Uses of the provider's tools, sound and another tier have a price: the entry names them, whole and streamed."""
+    if target in (source, "unified"):
+        return
+    body = json.dumps(counted(source, **members)).encode()
+    response = get_dialect(source).decode_response(HttpReply(status=200, body=body), DecodeContext())
+    changes: list[Change] = []
+    context = ServerContext(source=source, changes=changes)
+    get_dialect(target).encode_response(response, context)
+    encoder = get_dialect(target).stream_encoder(context)
+    for event in unfold(response):
+        encoder.encode(event)
+    noted = [(change.path, change.detail) for change in changes if change.code == "extra_foreign"]
+    assert noted == [(f"/usage/extra/{source}", detail)] * 2
+
+
+@cells(
+    ("source", "member", "usual"),
+    [
+        ("openai-chat", {"service_tier": "priority"}, {"service_tier": "auto"}),
+        ("openai-responses", {"service_tier": "flex"}, {"service_tier": "default"}),
+        ("bedrock", {"serviceTier": {"type": "flex"}}, {"serviceTier": {"type": "default"}}),
+    ],
+)
+@cells("target", TARGETS)
+def test_the_tier_of_an_answer_has_an_entry_where_it_is_not_the_usual_one(
+    source: str, member: dict[str, Any], usual: dict[str, Any], target: str
+) -> None:
+    """What was asked for may not be what was got."""
+    if target in (source, "unified"):
+        return
+    assert codes(source, {**COUNTED[source], **member}, target) == [f"extra_foreign /extra/{source}"]
+    assert codes(source, {**COUNTED[source], **usual}, target) == []
 
 
 @cells("name", sorted({"choice", "candidate", "message"}))
