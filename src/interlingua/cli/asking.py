@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
+from interlingua.cli.numbers import COUNT, SECONDS, TEMPERATURE
 from interlingua.cli.terminal import note, piped_input
 from interlingua.errors import ConfigError, UsageError
 
@@ -59,10 +60,12 @@ def model_arguments(parser: ArgumentParser) -> None:
     """Say what makes the model."""
     parser.add_argument("-m", "--model", metavar="SPEC", help="provider/model, an alias, or a chain a/b,c/d")
     parser.add_argument("-s", "--system", metavar="TEXT", help="the system text")
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="maximum tokens of the answer, reasoning included")
-    parser.add_argument("--temperature", type=float, metavar="X", help="sampling temperature")
+    parser.add_argument(
+        "--max-tokens", type=COUNT, metavar="N", help="maximum tokens of the answer, reasoning included"
+    )
+    parser.add_argument("--temperature", type=TEMPERATURE, metavar="X", help="sampling temperature")
     parser.add_argument("--effort", metavar="WORD", help="reasoning effort: none, minimal, low, …, max")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="time-out for the whole call")
+    parser.add_argument("--timeout", type=SECONDS, metavar="SECONDS", help="time-out for the whole call")
     parser.add_argument("--strict", action="store_true", help="fail instead of dropping or approximating anything")
     parser.add_argument(
         "--option",

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from argparse import ArgumentTypeError
 from string import Template as Text
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.cli.asking import clean
+from interlingua.cli.numbers import COUNT, SECONDS, TEMPERATURE
 from interlingua.errors import ConfigError, UsageError
 from interlingua.registry.home import state_directory
 
@@ -33,7 +35,7 @@ __all__ = [
 ]
 
 _TEXTS = ("model", "system", "prompt", "schema", "effort")
-_NUMBERS = ("max_tokens", "temperature", "timeout")
+_NUMBERS = {"max_tokens": COUNT, "temperature": TEMPERATURE, "timeout": SECONDS}
 _LISTS = ("tool", "option")
 _KEYS = (*_TEXTS, *_NUMBERS, *_LISTS)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -84,6 +86,11 @@ def read_template(name: str) -> dict[str, Any]:
         if not _fits(key, value):
             kind = "a text" if key in _TEXTS else "a number" if key in _NUMBERS else "a list of texts"
             raise ConfigError(f"{path}: {key} is {kind}")
+        if key in _NUMBERS:
+            try:
+                _NUMBERS[key](str(value))
+            except ArgumentTypeError as error:
+                raise ConfigError(f"{path}: {key} {error}") from None
     return members
 
 

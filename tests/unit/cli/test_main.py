@@ -112,7 +112,7 @@ def test_a_wrong_value_is_one_line(capsys: Capture) -> None:
     """So is a value that is none."""
     assert main(["ask", "Hi", "--max-tokens", "few"]) == 2
     assert capsys.readouterr().err == (
-        "il: ask: argument --max-tokens: invalid int value: 'few'; `il ask --help` lists the options\n"
+        "il: ask: argument --max-tokens: takes a whole number from 1 on, not few; `il ask --help` lists the options\n"
     )
 
 

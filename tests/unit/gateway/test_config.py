@@ -233,7 +233,10 @@ def test_a_number_that_cannot_be_is_one_sentence(words: tuple[str, ...], capsys:
     assert main(["serve", *words]) == 2
     (told,) = capsys.readouterr().err.splitlines()
     assert told.startswith(
-        ("il: cannot listen on port 65536: ports go from 0 to 65535", "il: --workers takes a number from 1 on")
+        (
+            "il: serve: argument --port: takes a whole number from 0 to 65535, not 65536;",
+            "il: serve: argument --workers: takes a whole number from 1 on, not ",
+        )
     )
 
 

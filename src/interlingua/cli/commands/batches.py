@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interlingua.cli.numbers import COUNT
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.table import table
 from interlingua.cli.terminal import note, write
@@ -39,15 +40,13 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("id", nargs="?", metavar="ID", help="for show and cancel: the id of the batch")
     parser.add_argument(
-        "--limit", type=int, default=20, metavar="N", help="maximum number of batches to list (default: 20)"
+        "--limit", type=COUNT, default=20, metavar="N", help="maximum number of batches to list (default: 20)"
     )
     parser.add_argument("--json", action="store_true", help="a JSON array instead of a table")
 
 
 def run(options: Namespace) -> int:
     """List, show or cancel."""
-    if options.limit < 1:
-        raise UsageError(f"batches: --limit takes a number from 1 on, not {options.limit}")
     if options.action == "list":
         if options.id is not None:
             raise UsageError("batches list: it takes a provider alone; `il batches show PROVIDER ID` shows one batch")

@@ -17,6 +17,7 @@ from interlingua.cli.checkup import (
     versions,
     weights,
 )
+from interlingua.cli.numbers import SECONDS
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.terminal import bold, write
 from interlingua.errors import redact
@@ -59,7 +60,11 @@ def arguments(parser: ArgumentParser) -> None:
         "-m", "--model", metavar="SPEC", help="test this model instead of INTERLINGUA_MODEL and all aliases"
     )
     parser.add_argument(
-        "--timeout", type=float, default=10.0, metavar="SECONDS", help="time-out for each test in seconds (default: 10)"
+        "--timeout",
+        type=SECONDS,
+        default=10.0,
+        metavar="SECONDS",
+        help="time-out for each test in seconds (default: 10)",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interlingua.cli.numbers import COUNT, SECONDS
 from interlingua.cli.terminal import note, write
 from interlingua.errors import UsageError
 
@@ -28,13 +29,13 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", metavar="TEXT", help="the texts (default: the lines of stdin)")
     parser.add_argument("-m", "--model", metavar="SPEC", help="provider/model, an alias, or a chain of one model")
     parser.add_argument("-f", "--file", metavar="PATH", help="embed each line of a file that is not blank")
-    parser.add_argument("--dimensions", type=int, metavar="N", help="length of a vector")
+    parser.add_argument("--dimensions", type=COUNT, metavar="N", help="length of a vector")
     parser.add_argument(
         "--input-type",
         choices=("query", "document", "similarity", "classification", "clustering"),
         help="purpose of the texts, for models that distinguish it",
     )
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="time-out for the whole command")
+    parser.add_argument("--timeout", type=SECONDS, metavar="SECONDS", help="time-out for the whole command")
     parser.add_argument("--usage", action="store_true", help="tokens and price on stderr")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.cli.asking import EXIT_CODES, model_arguments, model_of, repair_argument
 from interlingua.cli.conversing import failover_notes
 from interlingua.cli.loading import load_schema
+from interlingua.cli.numbers import CALLS
 from interlingua.cli.outcome import FAILED, UNFIT
 from interlingua.cli.terminal import note, write
 from interlingua.client.call.report import ChangeWarning
@@ -66,7 +67,7 @@ def arguments(parser: ArgumentParser) -> None:
     repair_argument(parser)
     model_arguments(parser)
     parser.add_argument(
-        "--concurrency", type=int, default=CONCURRENCY, metavar="N", help="concurrent calls (default: 16)"
+        "--concurrency", type=CALLS, default=CONCURRENCY, metavar="N", help="concurrent calls (default: 16)"
     )
     parser.add_argument(
         "--batch", action="store_true", help="use the provider's batch API: half the price, within a day"

@@ -16,8 +16,8 @@ from interlingua.cli.history import (
     read_turns,
     recent_turns,
 )
+from interlingua.cli.numbers import COUNT
 from interlingua.cli.terminal import bold, dim, note, write
-from interlingua.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -42,7 +42,7 @@ def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("words", nargs="*", metavar="WORD", help="search words in prompts and answers")
     parser.add_argument(
-        "-l", "--limit", type=int, default=20, metavar="N", help="maximum number of prompts (default: 20)"
+        "-l", "--limit", type=COUNT, default=20, metavar="N", help="maximum number of prompts (default: 20)"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a line, with full texts")
     action = parser.add_mutually_exclusive_group()
@@ -54,8 +54,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """List, show or delete."""
-    if options.limit < 1:
-        raise UsageError(f"history: --limit {options.limit}: 1 at least")
     if options.path:
         write(f"{history_path()}\n")
     elif options.clear:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from interlingua.cli.numbers import COUNT
 from interlingua.cli.table import table
 from interlingua.cli.terminal import note, write
 from interlingua.errors import UsageError
@@ -37,7 +38,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--store", metavar="FILE", help="the log file of the gateway")
     parser.add_argument("--config", metavar="FILE", help="a TOML file whose [server] names that file")
     parser.add_argument(
-        "-n", dest="most", type=int, default=50, metavar="N", help="maximum number of requests (default: 50)"
+        "-n", dest="most", type=COUNT, default=50, metavar="N", help="maximum number of requests (default: 50)"
     )
     parser.add_argument("--id", metavar="ID", help="only the request with this id (x-request-id)")
     parser.add_argument("--key", metavar="NAME", help="only requests of this key")
@@ -57,7 +58,7 @@ def run(options: Namespace) -> int:
     path = _path(options)
     since = None if options.since is None else time.time() - seconds_of(options.since, "--since")
     query = Filter(options.key, options.model, options.target, options.status, since, id=options.id)
-    rows = read_rows(path, query, max(1, options.most))
+    rows = read_rows(path, query, options.most)
     if options.json:
         _write_json(rows)
     elif rows and not options.follow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interlingua.cli.numbers import COUNT, SECONDS
 from interlingua.cli.terminal import piped_input, write
 from interlingua.errors import UsageError
 
@@ -27,8 +28,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("query", metavar="QUERY", help="the query")
     parser.add_argument("document", nargs="*", metavar="DOCUMENT", help="the documents (default: the lines of stdin)")
     parser.add_argument("-m", "--model", metavar="SPEC", help="provider/model, an alias, or a chain")
-    parser.add_argument("-n", "--top", type=int, metavar="N", help="only the best N")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="time-out for the whole command")
+    parser.add_argument("-n", "--top", type=COUNT, metavar="N", help="only the best N")
+    parser.add_argument("--timeout", type=SECONDS, metavar="SECONDS", help="time-out for the whole command")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
 
 

@@ -28,6 +28,7 @@ from interlingua.cli.conversing import (
     shortened,
 )
 from interlingua.cli.history import Conversation
+from interlingua.cli.numbers import COUNT, DOLLARS, SECONDS
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.terminal import note, write
 from interlingua.client.call.report import ChangeWarning
@@ -64,10 +65,10 @@ def arguments(parser: ArgumentParser) -> None:
     repair_argument(parser)
     server_arguments(parser)
     parser.add_argument(
-        "--max-steps", type=int, default=10, metavar="N", help="maximum number of model answers (default: 10)"
+        "--max-steps", type=COUNT, default=10, metavar="N", help="maximum number of model answers (default: 10)"
     )
-    parser.add_argument("--max-cost", type=float, metavar="USD", help="maximum cost of all answers")
-    parser.add_argument("--max-time", type=float, metavar="SECONDS", help="maximum duration of the run")
+    parser.add_argument("--max-cost", type=DOLLARS, metavar="USD", help="maximum cost of all answers")
+    parser.add_argument("--max-time", type=SECONDS, metavar="SECONDS", help="maximum duration of the run")
     model_arguments(parser)
     parser.add_argument("--json", action="store_true", help="the whole run as canonical JSON on stdout")
     manner_arguments(parser, whole=False)

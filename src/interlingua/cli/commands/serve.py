@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, get_args
 
 from interlingua.cli.drilling import PACE_S, fault_argument
+from interlingua.cli.numbers import COUNT, PORT
 from interlingua.cli.terminal import note
 from interlingua.errors import ConfigError, UsageError
 
@@ -43,8 +44,10 @@ def arguments(parser: ArgumentParser) -> None:
     from interlingua.types.capability import Capability
 
     parser.add_argument("--host", metavar="ADDRESS", help="listen on this address (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, metavar="N", help="listen on this port; 0 takes a free one (default: 8787)")
-    parser.add_argument("--workers", type=int, metavar="N", help="number of worker processes (default: 1)")
+    parser.add_argument(
+        "--port", type=PORT, metavar="N", help="listen on this port; 0 takes a free one (default: 8787)"
+    )
+    parser.add_argument("--workers", type=COUNT, metavar="N", help="number of worker processes (default: 1)")
     parser.add_argument("--worker", type=int, nargs=2, help=SUPPRESS)
     parser.add_argument("--room", help=SUPPRESS)
     parser.add_argument("--config", metavar="FILE", help="a TOML file with providers, aliases, limits, keys, settings")
@@ -114,7 +117,7 @@ def _served(options: Namespace) -> int:
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]  # an address of IPv6 has brackets in a URL alone
     is_worker = options.worker is not None
-    workers = 1 if is_worker else _workers(options, server)
+    workers = 1 if is_worker else options.workers or server.workers or 1
     if options.model:
         # Every name that nothing defines stands for this spec.
         default_registry().resolve(options.model)
@@ -172,16 +175,6 @@ def _surround(options: Namespace, stack: ExitStack) -> None:
     if options.state:
         use_state(options.state)
     check_state()
-
-
-def _workers(options: Namespace, server: ServerConfig) -> int:
-    """How many processes serve.
-
-    Raises: UsageError for a number that is none.
-    """
-    if options.workers is not None and options.workers < 1:
-        raise UsageError("--workers takes a number from 1 on")
-    return options.workers or server.workers or 1
 
 
 def _listener(options: Namespace, host: str, port: int | None) -> socket.socket:

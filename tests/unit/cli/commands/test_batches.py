@@ -162,7 +162,7 @@ def test_what_batches_does_not_take(capsys: Capture) -> None:
         "il: batches show: which one? `il batches show PROVIDER ID`",
         "il: batches cancel: which one? `il batches cancel PROVIDER ID`",
         "il: batches list: it takes a provider alone; `il batches show PROVIDER ID` shows one batch",
-        "il: batches: --limit takes a number from 1 on, not 0",
+        "il: batches: argument --limit: takes a whole number from 1 on, not 0; `il batches --help` lists the options",
         f"il: deepseek has no batches; {OTHERS} have them",
         "il: no provider with batches has a key here; `il providers` lists the key variables",
     ]

@@ -150,7 +150,6 @@ def test_many_failures_are_told_in_short(capsys: Capture, tmp_path: Path) -> Non
             ("mails/*", "-o", "invoices.py"),
             "il: invoices.py is not a journal: line 1 was not written by map; use another file",
         ),
-        (("mails/*", "--concurrency", "0"), "il: concurrency takes 1 to 1,000 calls at once, not 0"),
     ],
 )
 def test_misuse_is_one_line(capsys: Capture, arguments: tuple[str, ...], why: str) -> None:
