@@ -164,8 +164,10 @@ def conversation_of(options: Namespace) -> Conversation:
 def model_of(options: Namespace, fallback: str = "") -> Model:
     """The model that the options name, else `INTERLINGUA_MODEL`, with the options of the command line.
 
-    Raises: ConfigError, with what could be named, when nothing names one; UsageError for what is no option.
+    Raises: ConfigError, with what could be named, when nothing names one; UsageError and its kinds for what is no
+        option, and for a name that stands for no model.
     """
+    from interlingua.client.face import check_targets
     from interlingua.client.model import model
 
     chosen = model(options.model or fallback or None, **knobs_of(options))
@@ -175,6 +177,7 @@ def model_of(options: Namespace, fallback: str = "") -> Model:
         from interlingua.cli.suggest import candidates
 
         raise ConfigError(f"no model: give -m SPEC or set INTERLINGUA_MODEL; {candidates()}") from None
+    check_targets(chosen)
     return chosen
 
 

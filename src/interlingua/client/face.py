@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from interlingua.registry.resolve import Registry
     from interlingua.registry.secret import Key
 
-__all__ = ["Face", "call_of", "check_registry", "registry_of"]
+__all__ = ["Face", "call_of", "check_registry", "check_targets", "registry_of"]
 
 MODEL_VARIABLE = "INTERLINGUA_MODEL"
 """Names the model where the code does not."""
@@ -207,6 +207,15 @@ def call_of(
     Raises: UsageError and its kinds for what cannot be asked.
     """
     return face._call(prompt, history, options, output)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same room
+
+
+def check_targets(face: Face) -> None:
+    """Nothing; where something answers in the place of all targets, names need not be known.
+
+    Raises: UsageError and its kinds for a spec that stands for no target.
+    """
+    if not answers_alone():
+        face._targets(face.spec)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same room
 
 
 def registry_of(

@@ -121,14 +121,22 @@ class _Chat:
                 except (Error, OSError) as error:
                     note(error.message if isinstance(error, Error) else f"{path}: {error.strerror}")
             case "/model":
-                spec = rest.strip()
-                self._options.model = spec or self._options.model
-                self._model = model_of(self._options)
-                note(self._model.spec)
+                self._switch(rest.strip())
             case _ if command.startswith("/") and command[1:].isalpha():
                 note(f"no command {command}; /help lists the commands")
             case _:
                 self._ask(line)
+
+    def _switch(self, spec: str) -> None:
+        """Take another model, or stay with this one where nobody knows it; without a spec, show this one."""
+        before = self._options.model
+        try:
+            self._options.model = spec or before
+            self._model = model_of(self._options, self._model.spec)
+            note(self._model.spec)
+        except Error as error:
+            self._options.model = before
+            self.code = exit_code(error)
 
     def _ask(self, line: str) -> None:
         """Ask; what fails is told, and the conversation stays as it was."""

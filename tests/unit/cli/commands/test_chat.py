@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,17 @@ import pytest
 import interlingua as il
 from interlingua.cli.main import main
 from interlingua.testing import use
+from tests.support.cells import cells
 from tests.support.tiny import PNG
 
 Capture = pytest.CaptureFixture[str]
 Pipe = Callable[[bytes], None]
+UNKNOWN = {
+    "nope/x": "no provider 'nope', asked for as 'nope/x'; did you mean openai?",
+    "x": "no model or alias 'x'; a model is named provider/model, such as openai/gpt-5.6",
+    "fake/x,nope/x": "no provider 'nope', asked for as 'nope/x'; did you mean openai?",
+}
+"""Spec -> why it stands for no target."""
 
 
 def test_lines_are_a_conversation(capsys: Capture, pipe: Pipe) -> None:
@@ -55,6 +63,42 @@ def test_a_pipe_ends_with_the_exit_code_of_its_last_turn(capsys: Capture, pipe: 
     pipe(b"One\nTwo\n")
     with use(["Yes.", il.RateLimitError("slow down")]):
         assert main(["chat", "-m", "fake/x"]) == 1
+
+
+@cells("spec", UNKNOWN)
+def test_a_model_that_nobody_knows_is_refused_before_anything_is_said(spec: str, capsys: Capture) -> None:
+    """Exit code 2 with nothing on stdin, too; no tool is loaded for it."""
+    assert main(["chat", "-m", spec, "--tool", "gone:tool"]) == 2
+    assert capsys.readouterr() == ("", f"il: {UNKNOWN[spec]}\n")
+
+
+@cells("spec", UNKNOWN)
+def test_another_model_is_taken_only_if_somebody_knows_it(
+    spec: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason is one line, and the talk goes on with the model before; alone, the command names that one."""
+    lines = f"/model {spec}\nOne\n/model\n/model fake/z\nTwo\n"
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(lines.encode())))
+    assert main(["chat", "-m", "fake/y"]) == 0
+    out, err = capsys.readouterr()
+    assert out.count("It was told: ") == 2
+    assert err.splitlines() == [f"il: {UNKNOWN[spec]}", "il: fake/y", "il: fake/z"]
+
+
+def test_a_pipe_that_ends_with_a_model_that_nobody_knows_has_failed(capsys: Capture, pipe: Pipe) -> None:
+    """A script notices it, as it notices a turn that failed."""
+    pipe(b"One\n/model nope/x\n")
+    assert main(["chat", "-m", "fake/y"]) == 2
+    assert capsys.readouterr().err == f"il: {UNKNOWN['nope/x']}\n"
+
+
+def test_the_model_of_a_conversation_that_goes_on_is_shown(capsys: Capture, pipe: Pipe) -> None:
+    """`/model` alone ended the talk where the conversation had brought the model."""
+    assert main(["ask", "-m", "fake/x", "One"]) == 0
+    pipe(b"/model\nTwo\n")
+    assert main(["chat", "-c"]) == 0
+    out, err = capsys.readouterr()
+    assert (out.count("It was told: "), err) == (2, "il: fake/x\n")
 
 
 def test_commands_begin_with_a_slash(capsys: Capture, pipe: Pipe) -> None:
