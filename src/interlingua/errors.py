@@ -121,6 +121,9 @@ class Error(Exception):
     """Whether it stands for an answer of a target that cannot be read: who wrote it may have it paid for."""
     lacking: Feature | None = None
     """The feature that the target says it does not take, where it refused the request for that."""
+    has_bound_thinking: bool = False
+    """Whether the target refused thinking of the history, since what stands before that has changed: without any
+    thinking it may take the request."""
     run: Recorded | None = None
     """The run that it ended, where an agent was at work: what had come, to go on with."""
     target: str | None = None

@@ -172,6 +172,18 @@ def test_cap_01_every_sentence_of_a_lack_has_a_body_and_counts_as_a_whole_only(p
             assert read(name, {**case, "body": body}).lacking is None
 
 
+def test_thinking_of_another_prefix_is_told_by_the_first_words_only() -> None:
+    """What follows the sentence may name the change; with a word before it, it may be a client's."""
+    bound = [(name, case) for name, case in CASES if case.get("has_bound_thinking")]
+    assert [name for name, _ in bound] == ["anthropic"] * 3 + ["bedrock"]
+    assert [(name, case) for name, case in CASES if read(name, case).has_bound_thinking] == bound
+    for name, case in bound:
+        said = json.dumps(case["message"])[1:-1]
+        body = json.loads(json.dumps(case["body"]).replace(said, f"Invalid value: {said}"))
+        assert not read(name, {**case, "body": body}).has_bound_thinking
+        assert not read(name, {**case, "status": 429}).has_bound_thinking
+
+
 def test_r43_every_status_decides_alone() -> None:
     """Each status of the table, with a body that says nothing."""
     alone = {case["status"]: case["error"] for case in BODIES["openai-chat"] if case["about"].endswith("alone")}

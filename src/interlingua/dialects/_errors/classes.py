@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from interlingua.dialects._errors.words import LACKS, PHRASES, WORDS
+from interlingua.dialects._errors.words import BOUND_THINKING, LACKS, PHRASES, WORDS
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -136,6 +136,7 @@ def error_of(
         error.retry_after_s = body.delay_s
     error.request_id = error.request_id or body.request_id
     error.lacking = lacking
+    error.has_bound_thinking = kind is BadRequestError and re.match(BOUND_THINKING, body.message) is not None
     return error
 
 

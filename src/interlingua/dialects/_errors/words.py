@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from interlingua.errors import Error
     from interlingua.types.capabilities import Feature
 
-__all__ = ["LACKS", "PHRASES", "WORDS"]
+__all__ = ["BOUND_THINKING", "LACKS", "PHRASES", "WORDS"]
 
 WORDS: dict[str, type[Error]] = {
     "context_length_exceeded": ContextWindowExceededError,  # OpenAI's word at servers of other dialects, 400
@@ -155,4 +155,13 @@ LACKS: tuple[tuple[str, Feature], ...] = (
 """Phrases of servers for features that they lack, as regular expressions of the whole sentence, with the feature.
 
 A sentence counts as a whole only: what a client wrote may stand in the middle of another one.
+"""
+BOUND_THINKING = (
+    r"(The model returned the following errors: )?(messages\.\d+\.content\.\d+: )?"
+    r"Invalid `\w+` in `(redacted_)?thinking` block\. The block is bound to a different conversation\."
+)  # Anthropic, 400; Bedrock puts words of its own before it
+"""The sentences by which a server refuses thinking of a history whose prefix has changed, from the first word on.
+
+Others may follow, which name the change. Source: "Fix a thinking block bound to a different conversation", vendor page,
+read 2026-11-29.
 """
