@@ -234,6 +234,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """How its server differs."""
     facts: Facts = Facts()
     """The facts of the model."""
+    takes_seals: bool = True
+    """Whether sealed reasoning goes back to it; not after it has refused that of the request as bound to another
+    conversation."""
 
 
 class EncodeOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,16 +23,18 @@ LATEST = 16
 """Among how many entries that of a part is looked for: there may be very many, and whoever seals again does it soon."""
 
 
-def note_seal(changes: Changes, sealed: Sealed, path: str) -> None:
-    """Note once that the seal of the part at `path` stays at home, unless it holds nothing but an address.
+def note_seal(changes: Changes, sealed: Sealed, path: str, target: Target | None = None) -> None:
+    """Note once that the seal of the part at `path` does not go to `target`, unless it holds nothing but an address.
 
     A stream may seal a part again when more of it is known.
     """
     if is_address(sealed):
         return
+    is_bound = target is not None and not target.takes_seals and sealed.dialect == changes.dialect
+    code = "seal_bound" if is_bound else "seal_foreign"
     here = f"{path}/sealed"
-    if not any([entry.path == here and entry.code == "seal_foreign" for entry in changes.entries[-LATEST:]]):
-        changes.add("seal_foreign", here)
+    if not any([entry.path == here and entry.code == code for entry in changes.entries[-LATEST:]]):
+        changes.add(code, here)
 
 
 def is_address(sealed: Sealed) -> bool:
@@ -42,8 +44,8 @@ def is_address(sealed: Sealed) -> bool:
 
 
 def seal_fits(sealed: Sealed, dialect: str, target: Target) -> bool:
-    """Whether `target`, spoken to in `dialect`, issued the state: a provider or model that is not known may have."""
-    if sealed.dialect != dialect:
+    """Whether `target`, spoken to in `dialect`, issued the state, and takes it: one that is not known may have."""
+    if sealed.dialect != dialect or not target.takes_seals:
         return False
     if sealed.provider and target.provider and sealed.provider != target.provider:
         return False

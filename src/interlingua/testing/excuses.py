@@ -46,7 +46,7 @@ PLACES: dict[str, str] = {
 }
 """Code -> the places of a wire body that it may change, in its own dialect."""
 
-_THOUGHT = frozenset({"seal_foreign", "thinking_unsupported", "thinking_as_text", "opaque_part"})
+_THOUGHT = frozenset({"seal_foreign", "seal_bound", "thinking_unsupported", "thinking_as_text", "opaque_part"})
 _MEDIA = frozenset({"images", "audio", "documents", "media_refs", "media_as_text", "opaque_part"})
 _PICTURE = frozenset({
     "image_resized", "image_turned", "image_transcoded", "image_still", "image_compressed", "detail_adjusted",

@@ -39,6 +39,9 @@ CODES: dict[str, CodeRow] = {
     # dropped: a knob or an ornament that the target has no place for
     "parameter_unsupported": CodeRow("dropped", "a tuning knob that the target does not take"),
     "seal_foreign": CodeRow("dropped", "sealed reasoning that another issuer made"),
+    "seal_bound": CodeRow(
+        "dropped", "sealed reasoning that its issuer binds to what stood before it, which has changed"
+    ),
     "thinking_unsupported": CodeRow("dropped", "thinking text, where the target has no place for it"),
     "cache_unsupported": CodeRow("dropped", "a cache mark, where the target has none"),
     "annotation_unsupported": CodeRow("dropped", "citations or annotations, where the target has no place for them"),

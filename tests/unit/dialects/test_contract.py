@@ -32,7 +32,7 @@ def said(value: msgspec.Struct) -> dict[str, Any]:
     ("value", "members"),
     [
         (Facts(), {}),
-        (Target(), {"quirks": Quirks(), "facts": Facts()}),
+        (Target(), {"quirks": Quirks(), "facts": Facts(), "takes_seals": True}),
         (EncodeOptions(), {"target": Target(), "history": "refuse"}),
         (Undo(), {}),
         (Encoded(path="/a", body=b"b"), {"path": "/a", "body": b"b", "undo": Undo()}),

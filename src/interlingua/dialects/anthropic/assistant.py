@@ -278,7 +278,7 @@ class AssistantEncoder:
                 note_seal(self.changes, sealed, path)
             return thinking_block(part) if part.text or (sealed is not None and sealed.dialect == NAME) else None
         if sealed is not None and not seal_fits(sealed, NAME, self.target):
-            note_seal(self.changes, sealed, path)
+            note_seal(self.changes, sealed, path, self.target)
             sealed = None
         if sealed is None and self.target.quirks.reasoning_echo != "always":
             if part.text:

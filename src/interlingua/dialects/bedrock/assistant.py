@@ -265,7 +265,7 @@ class AssistantEncoder:
         sealed = part.sealed
         is_own = sealed is not None and (sealed.dialect == NAME if self.reply else seal_fits(sealed, NAME, self.target))
         if sealed is not None and not is_own:
-            note_seal(self.changes, sealed, path)
+            note_seal(self.changes, sealed, path, self.target)
         if not is_own and not self.reply and self.target.quirks.reasoning_echo != "always":
             if part.text:
                 self.changes.add("thinking_unsupported", path, "reasoning without a signature is sent as text")

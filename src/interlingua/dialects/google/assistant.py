@@ -151,7 +151,7 @@ class AssistantEncoder:
             return None
         if seal_fits(sealed, NAME, self.target):
             return sealed.data.get("thoughtSignature")
-        note_seal(self.changes, sealed, path)
+        note_seal(self.changes, sealed, path, self.target)
         return None
 
     def _text(self, part: TextPart, path: str) -> PartWire | None:

@@ -494,7 +494,7 @@ class AssistantEncoder:
         if sealed is None:
             return False
         if not seal_fits(sealed, NAME, self.target):
-            note_seal(self.changes, sealed, path)
+            note_seal(self.changes, sealed, path, self.target)
             return False
         data = sealed.data
         details = data.get("reasoning_details")
@@ -509,7 +509,7 @@ class AssistantEncoder:
             if seal_fits(sealed, NAME, self.target):
                 merge_members(wire, sealed.data)
             else:
-                note_seal(self.changes, sealed, path)
+                note_seal(self.changes, sealed, path, self.target)
         calls = self.message.tool_calls
         if calls is None:
             self.message.tool_calls = [wire]

@@ -181,7 +181,7 @@ class ItemEncoder:
             return None
         if seal_fits(sealed, NAME, self.target):
             return sealed.data
-        note_seal(self.changes, sealed, path)
+        note_seal(self.changes, sealed, path, self.target)
         return None
 
     # Messages
