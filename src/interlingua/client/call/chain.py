@@ -13,6 +13,8 @@ Rules
   answers wins. What must not run twice is never asked twice.
 - One target that is well, without a limit and without somebody who looks on, is asked straight away; the chain run
   begins where that fails, with the failure.
+- A target that refuses thinking as bound to another conversation is asked once more, without any: that is another
+  request, so that `retries` has no say in it.
 - A stream is handed over with its first events. Until then a chain may go on, after that never.
 
 Not responsible for: one try (`core`; the gateway has its own), a stream that has begun (`core.follow`).
@@ -28,7 +30,7 @@ from msgspec.structs import replace
 
 from interlingua.client.call.affinity import prefix_digest
 from interlingua.client.call.effect import Enter, Race, Sleep
-from interlingua.client.call.needs import has_need, is_required, narrowed, shortfall
+from interlingua.client.call.needs import has_need, insists_on_seals, is_required, narrowed, shortfall, unsealed
 from interlingua.client.call.open_attempt import Lasting, OpenAttempt, consulted
 from interlingua.client.call.report import circuit_text, failed, outrun, passed_over, served, summary
 from interlingua.client.call.secrets import attribute
@@ -171,6 +173,7 @@ class _ChainRun:
         "_targets",
         "_traffic",
         "_tries",
+        "_unsealed",
         "_waiting",
         "attempts",
     )  # fmt: skip
@@ -193,6 +196,7 @@ class _ChainRun:
         self._is_hasty = False
         self._waiting: deque[CallTarget] = deque()
         self._tries = 0
+        self._unsealed: set[str] = set()
         self.attempts: list[Attempt] = []
 
     def go(self) -> Steps[tuple[Any, tuple[Attempt, ...]]]:
@@ -283,12 +287,8 @@ class _ChainRun:
                 return _NOTHING
             attempt = self._begin(target, circuit, ticket, waited_s)
             call = self._timed(attempt.started_s, left, fresh=not again and ticket is None)
-            receiver = target
-            if circuit.lacks:  # a request that nobody read is checked by who sends it
-                lacks = circuit.lacks
-                receiver = narrowed(target, lacks) if call.request.messages else replace(target, refused_features=lacks)
             try:
-                answer = yield from self._run_attempt(call, receiver)
+                answer = yield from self._run_attempt(call, self._receiver(target, circuit.lacks))
             except Error as error:
                 waited_s = yield from self._failed(attempt, error, call, left, again)
             except BaseException as problem:
@@ -298,6 +298,14 @@ class _ChainRun:
                 return (yield from self._served(attempt, answer))
             if waited_s is None:
                 return _NOTHING
+
+    def _receiver(self, target: CallTarget, lacks: frozenset[str]) -> CallTarget:
+        """The target as a try has to see it: without what it has refused."""
+        if lacks and self._call.request.messages:
+            target = narrowed(target, lacks)
+        elif lacks:  # a request that nobody read is checked by who sends it
+            target = replace(target, refused_features=lacks)
+        return unsealed(target) if target.endpoint.spec in self._unsealed else target
 
     def _own(self) -> frozenset[str]:
         """Reasons of a bench that the try before made itself; a wait that a stand-in skips counts as waited."""
@@ -420,11 +428,16 @@ class _ChainRun:
         decision = verdict(error, committed=is_committed(self._call.request), persist=settings.persist)
         self._note(attempt, error, now_s - attempt.started_s)
         yield from attempt.failed(error, decision.fault, self._call.watch)
-        if decision.action == "stop" or self._is_over(error, call, now_s):
+        is_mended = error.has_bound_thinking and self._unseals(target)
+        if (decision.action == "stop" and not is_mended) or self._is_over(error, call, now_s):
             raise error
         pause = None
         is_late = call.answer_by_s is not None and now_s >= call.answer_by_s  # the share of the target is used up
-        if decision.action == "retry" and self._tries < MAX_TRIES and not is_late:
+        if self._tries >= MAX_TRIES or is_late:
+            pass
+        elif is_mended:
+            pause = 0.0
+        elif decision.action == "retry":
             chance = (self._call.chance or _random)()
             pause = pause_s(self._retry, again, error.retry_after_s, chance, is_last=left == 1)
         total_s = settings.timeouts.total_s
@@ -435,6 +448,14 @@ class _ChainRun:
         if pause is not None and self._call.watch is not None:
             self._call.watch.retry(target, self._tries + 1, pause, error)
         return pause
+
+    def _unseals(self, target: CallTarget) -> bool:
+        """Whether the target gets no thinking from now on, where it got some and the request leaves it to us."""
+        spec = target.endpoint.spec
+        if spec in self._unsealed or insists_on_seals(self._call.request):
+            return False
+        self._unsealed.add(spec)
+        return True
 
     def _note(self, attempt: OpenAttempt, error: Error, duration_s: float) -> None:
         """Record a try that gave no answer; one that sent nothing was none."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from interlingua.dialects._members import is_object
 from interlingua.errors import UnsupportedError
 from interlingua.media.fit import has_media
 from interlingua.types.capabilities import FEATURES, Capabilities, Feature
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from interlingua.client.call.values import Call, CallTarget
     from interlingua.types.request import Request
 
-__all__ = ["has_need", "is_required", "narrowed", "needs_of", "shortfall"]
+__all__ = ["has_need", "insists_on_seals", "is_required", "narrowed", "needs_of", "shortfall", "unsealed"]
 
 _MEDIA: dict[type, Feature] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 _NEEDED: tuple[Feature, ...] = ("images", "audio", "documents", "tools")
@@ -125,3 +126,16 @@ def narrowed(target: CallTarget, denied: Collection[str]) -> CallTarget:
 
     endpoint = replace(target.endpoint, target=told_target(target.endpoint.target, Capabilities(**members)))
     return replace(target, endpoint=endpoint)
+
+
+def unsealed(target: CallTarget) -> CallTarget:
+    """The target as its dialect has to see it after it has refused thinking as bound to another conversation."""
+    endpoint = target.endpoint
+    return replace(target, endpoint=replace(endpoint, target=replace(endpoint.target, takes_seals=False)))
+
+
+def insists_on_seals(request: Request) -> bool:
+    """Whether a request wants to be refused if what stands before its thinking has changed, in Anthropic's words."""
+    thinking = request.extra.get("anthropic", {}).get("thinking")
+    binding = thinking.get("block_binding") if is_object(thinking) else None
+    return is_object(binding) and binding.get("prefix_mismatch_behavior") == "error"

@@ -150,7 +150,7 @@ class Relay:
     def _answer(self, call: Call, target: CallTarget) -> Steps[Served]:
         """One try at a whole answer."""
         target = self._able(call, target)
-        call = yield from self.prepared(call, target)
+        call, encoded = (yield from self.prepared(call, target)), None
         try:
             encoded = self.own_request(call, target)
             if encoded is None:
@@ -158,7 +158,7 @@ class Relay:
             reply = yield fetching(call, target, encoded)
             response = answered(call, target, encoded, reply)
         except Error as error:
-            self._note_failure(call, target, error)
+            self._note_failure(call, target, error, is_own=encoded is not None)
             raise
         return response, target, reply
 
@@ -209,14 +209,14 @@ class Relay:
     def _begin(self, call: Call, target: CallTarget, kind: type[Live] | None = None) -> Steps[Live]:
         """One try at a stream; `kind` reads what comes of one that is translated."""
         target = self._able(call, target)
-        call = yield from self.prepared(call, target)
+        call, encoded = (yield from self.prepared(call, target)), None
         try:
             encoded = self.own_request(call, target)
             if encoded is None:
                 return (yield from begin(call, target, kind))
             return (yield from opened(call, target, encoded, self.stream_class(target)))
         except Error as error:
-            self._note_failure(call, target, error)
+            self._note_failure(call, target, error, is_own=encoded is not None)
             raise
 
     # One try
@@ -235,8 +235,10 @@ class Relay:
                 raise error
         return replace(target, refused_features=frozenset())
 
-    def _note_failure(self, call: Call, target: CallTarget, error: Error) -> None:
+    def _note_failure(self, call: Call, target: CallTarget, error: Error, *, is_own: bool) -> None:
         """Tell of a failed try; and believe a target that it lacks something only where the request has that."""
+        if is_own:
+            error.has_bound_thinking = False  # the client's own body: it has the thinking, and acts on the error itself
         if error.lacking is not None and not call.request.messages:
             try:
                 has_it = has_need(self.request(), error.lacking)
