@@ -65,8 +65,13 @@ VERSION = ("anthropic-version", "2023-06-01")
 BETA_HEADER = "anthropic-beta"
 BETAS = "betas"
 """The member of `Request.extra` that becomes the beta header."""
-BETA_MEMBERS = {"context-management-": "context_management", "compact-": "context_management", "skills-": "container"}
-"""How a beta feature begins -> the member that needs it: both travel, or neither."""
+BETA_MEMBERS = {
+    "context-management-": "context_management",
+    "compact-": "context_management",
+    "skills-": "container",
+    "thinking-binding-controls-": "thinking/block_binding",
+}
+"""How a beta feature begins -> the member that needs it, or the member of a member: both travel, or neither."""
 WRITTEN_FIELDS = CORE | {"top_k", "thinking_summary", "thinking_budget", "service_tier", "user", "schema_strict"}
 """The fields of a request that are said, or have an entry of their own."""
 SAMPLING = Knobs({"temperature": "temperature", "top_p": "top_p", "top_k": "top_k"})
@@ -303,7 +308,8 @@ class _RequestEncoder(RequestWriter):
             self.headers = (*self.headers, (BETA_HEADER, ",".join(betas)))
         thinking = members.get("thinking")
         if self.wire.thinking is None and is_object(thinking) and "type" not in thinking:
-            del members["thinking"]  # how to show a thinking that is not asked for any more
+            del members["thinking"]  # how to show or to bind a thinking that is not asked for, or not any more
+            self.changes.add("parameter_unsupported", f"/extra/{NAME}/thinking", "no thinking is asked for")
         merge_members(self.wire, members)
 
     def _known_betas(self, betas: list[str], members: dict[str, Any]) -> list[str]:
@@ -315,11 +321,24 @@ class _RequestEncoder(RequestWriter):
             if beta in accepted:
                 continue
             self.changes.add("parameter_unsupported", f"/extra/{NAME}/{BETAS}", f"the server does not know {beta}")
-            member = next((BETA_MEMBERS[start] for start in BETA_MEMBERS if beta.startswith(start)), None)
-            if member in members:
-                del members[member]
+            member = next((BETA_MEMBERS[start] for start in BETA_MEMBERS if beta.startswith(start)), "")
+            if _taken_out(members, member):
                 self.changes.add("parameter_unsupported", f"/extra/{NAME}/{member}", f"it needs {beta}")
         return [beta for beta in betas if beta in accepted]
+
+
+def _taken_out(members: dict[str, Any], place: str) -> bool:
+    """Whether there was a member at a place, or in a member, which is taken out."""
+    outer, _, name = place.rpartition("/")
+    holder = members.get(outer) if outer else members
+    if not is_object(holder) or name not in holder:
+        return False
+    rest = {key: value for key, value in holder.items() if key != name}
+    if outer and rest:
+        members[outer] = rest
+    else:
+        del members[outer or name]
+    return True
 
 
 # The answer

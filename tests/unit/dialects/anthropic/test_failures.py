@@ -582,6 +582,31 @@ def test_par_03_a_server_gets_the_beta_features_that_it_knows() -> None:
     assert dict(encode(found.request).headers)["anthropic-beta"] == betas
 
 
+def test_par_03_the_wish_for_dropped_thinking_travels_with_its_beta_feature() -> None:
+    """PAR-03: `thinking.block_binding` goes to Messages as it came; to a server without the feature neither goes."""
+    thinking = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+    beta = "thinking-binding-controls-2026-08-01"
+    found = decode({"messages": [HELLO], "thinking": thinking}, headers=(("anthropic-beta", beta),))
+    encoded = encode(found.request)
+    assert json.loads(encoded.body)["thinking"] == thinking
+    assert dict(encoded.headers)["anthropic-beta"] == beta
+    assert encoded.changes == ()
+    bare = encode(found.request, Target(model="claude-x", quirks=Quirks(betas=frozenset())))
+    assert json.loads(bare.body)["thinking"] == {"type": "adaptive"}
+    assert codes(bare.changes) == [
+        "dropped parameter_unsupported /extra/anthropic/betas",
+        "dropped parameter_unsupported /extra/anthropic/thinking/block_binding",
+    ]
+
+
+def test_a_wish_for_dropped_thinking_alone_is_told() -> None:
+    """Without any thinking asked for the member has no place, since it needs a type beside it."""
+    binding = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+    encoded = encode(Request(messages=(user("Hi"),), max_tokens=9, extra={"anthropic": {"thinking": binding}}))
+    assert "thinking" not in json.loads(encoded.body)
+    assert codes(encoded.changes) == ["dropped parameter_unsupported /extra/anthropic/thinking"]
+
+
 @pytest.mark.parametrize("content", ["", [], None])
 def test_res_14_an_empty_result_is_marked_for_routes_that_refuse_it(content: Any) -> None:
     """RES-14: '', null, [] and a missing content are accepted; a row may ask for a marker, which is said."""
