@@ -428,14 +428,14 @@ class _ChainRun:
         decision = verdict(error, committed=is_committed(self._call.request), persist=settings.persist)
         self._note(attempt, error, now_s - attempt.started_s)
         yield from attempt.failed(error, decision.fault, self._call.watch)
-        is_mended = error.has_bound_thinking and self._unseals(target)
-        if (decision.action == "stop" and not is_mended) or self._is_over(error, call, now_s):
+        is_repaired = error.has_bound_thinking and self._unseals(target)
+        if (decision.action == "stop" and not is_repaired) or self._is_over(error, call, now_s):
             raise error
         pause = None
         is_late = call.answer_by_s is not None and now_s >= call.answer_by_s  # the share of the target is used up
         if self._tries >= MAX_TRIES or is_late:
             pass
-        elif is_mended:
+        elif is_repaired:
             pause = 0.0
         elif decision.action == "retry":
             chance = (self._call.chance or _random)()

@@ -136,6 +136,6 @@ def unsealed(target: CallTarget) -> CallTarget:
 
 def insists_on_seals(request: Request) -> bool:
     """Whether a request wants to be refused if what stands before its thinking has changed, in Anthropic's words."""
-    thinking = request.extra.get("anthropic", {}).get("thinking")
-    binding = thinking.get("block_binding") if is_object(thinking) else None
-    return is_object(binding) and binding.get("prefix_mismatch_behavior") == "error"
+    thinking = [members["thinking"] for members in request.extra.values() if is_object(members.get("thinking"))]
+    bindings = [settings["block_binding"] for settings in thinking if is_object(settings.get("block_binding"))]
+    return any([binding.get("prefix_mismatch_behavior") == "error" for binding in bindings])
