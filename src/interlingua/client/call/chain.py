@@ -30,7 +30,7 @@ from msgspec.structs import replace
 
 from interlingua.client.call.affinity import prefix_digest
 from interlingua.client.call.effect import Enter, Race, Sleep
-from interlingua.client.call.needs import has_need, insists_on_seals, is_required, narrowed, shortfall, unsealed
+from interlingua.client.call.needs import has_need, is_required, may_unseal, narrowed, shortfall, unsealed
 from interlingua.client.call.open_attempt import Lasting, OpenAttempt, consulted
 from interlingua.client.call.report import circuit_text, failed, outrun, passed_over, served, summary
 from interlingua.client.call.secrets import attribute
@@ -450,9 +450,9 @@ class _ChainRun:
         return pause
 
     def _unseals(self, target: CallTarget) -> bool:
-        """Whether the target gets no thinking from now on, where it got some and the request leaves it to us."""
+        """Whether the target gets no thinking from now on, where it got some that may be left out."""
         spec = target.endpoint.spec
-        if spec in self._unsealed or insists_on_seals(self._call.request):
+        if spec in self._unsealed or not may_unseal(self._call.request):
             return False
         self._unsealed.add(spec)
         return True

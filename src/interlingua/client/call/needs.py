@@ -21,7 +21,7 @@ from interlingua.errors import UnsupportedError
 from interlingua.media.fit import has_media
 from interlingua.types.capabilities import FEATURES, Capabilities, Feature
 from interlingua.types.change import CODES, Change
-from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolResult
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ThinkingPart, ToolResult
 from interlingua.types.tool import Tool
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from interlingua.client.call.values import Call, CallTarget
     from interlingua.types.request import Request
 
-__all__ = ["has_need", "insists_on_seals", "is_required", "narrowed", "needs_of", "shortfall", "unsealed"]
+__all__ = ["has_need", "is_required", "may_unseal", "narrowed", "needs_of", "shortfall", "unsealed"]
 
 _MEDIA: dict[type, Feature] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 _NEEDED: tuple[Feature, ...] = ("images", "audio", "documents", "tools")
@@ -134,8 +134,11 @@ def unsealed(target: CallTarget) -> CallTarget:
     return replace(target, endpoint=replace(endpoint, target=replace(endpoint.target, takes_seals=False)))
 
 
-def insists_on_seals(request: Request) -> bool:
-    """Whether a request wants to be refused if what stands before its thinking has changed, in Anthropic's words."""
+def may_unseal(request: Request) -> bool:
+    """Whether a request has sealed thinking, and does not want to be refused if what stands before that has changed."""
     thinking = [members["thinking"] for members in request.extra.values() if is_object(members.get("thinking"))]
     bindings = [settings["block_binding"] for settings in thinking if is_object(settings.get("block_binding"))]
-    return any([binding.get("prefix_mismatch_behavior") == "error" for binding in bindings])
+    if any([binding.get("prefix_mismatch_behavior") == "error" for binding in bindings]):
+        return False
+    parts = [part for message in request.messages for part in message.parts]
+    return any([isinstance(part, ThinkingPart) and part.sealed is not None for part in parts])

@@ -213,6 +213,14 @@ def test_a_strict_chain_goes_on_to_the_next_target() -> None:
     assert _sent(world) == [FULL, FULL]
 
 
+def test_a_request_without_thinking_is_not_asked_again() -> None:
+    """There is nothing to leave out: the refusal is like that of any bad request."""
+    world = World().on(A, BOUND)
+    with pytest.raises(il.BadRequestError):
+        ask(world, world.call_to(A, dialect="anthropic", max_tokens=100), awaited=False, streamed=False)
+    assert len(world.asked) == 1
+
+
 @pytest.mark.parametrize(("behavior", "asked"), [("error", 1), ("drop_block", 2)])
 def test_who_asks_for_the_error_gets_it(behavior: str, asked: int) -> None:
     """`prefix_mismatch_behavior: "error"` is a wish to be told of such changes; the member reaches the target."""
