@@ -42,6 +42,8 @@ class PostgresServer:
         self.url = f"postgresql://il:{PASSWORD}@127.0.0.1:{self.port}/postgres?timeout_s=10"
         """Its address, for who is patient: a busy machine takes longer to answer than a second."""
         self._process: subprocess.Popen[bytes] | None = None
+        self._log = self._folder / "log"
+        self._log.touch()
         secret = self._folder / "password"
         secret.write_text(PASSWORD)
         if self._user:
@@ -56,17 +58,20 @@ class PostgresServer:
 
     def start(self) -> PostgresServer:
         """The same server, answering."""
+        assert until(self._answers), f"the Postgres of the tests did not start: {self._log.read_text()[-2000:]}"
+        return self
+
+    def _begin(self) -> None:
         settings = [f"-c{setting}" for setting in (*_QUICK, f"unix_socket_directories={self._folder}")]
         command = [str(self._programs / "postgres"), "-D", "data", "-h", "127.0.0.1", "-p", str(self.port), *settings]
-        self._process = subprocess.Popen(
-            command, cwd=self._folder, user=self._user, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        assert until(self._answers), "the Postgres of the tests did not start"
-        return self
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(command, cwd=self._folder, user=self._user, stdout=log, stderr=log)
 
     def _answers(self) -> bool:
         import psycopg
 
+        if self._process is None or self._process.poll() is not None:  # it ends at once while a killed one goes
+            self._begin()
         with suppress(psycopg.Error), psycopg.connect(self.url.partition("?")[0], connect_timeout=20):
             return True
         return False
@@ -78,7 +83,8 @@ class PostgresServer:
 
     def _processes(self) -> list[int]:
         """The server and its children, each of which has a session of its own."""
-        assert self._process is not None
+        if self._process is None or self._process.poll() is not None:
+            return []
         number = self._process.pid
         children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
         return [number, *map(int, children)]
@@ -104,6 +110,11 @@ class PostgresServer:
         self._signal(signal.SIGCONT)
 
     def remove(self) -> None:
-        """End it, and delete its files."""
+        """End it so that it gives its shared memory back, and delete its files."""
+        if self._process is not None:
+            self._signal(signal.SIGCONT)
+            self._process.send_signal(signal.SIGQUIT)  # at once, and in order
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(20)
         self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
