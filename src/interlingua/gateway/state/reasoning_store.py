@@ -9,6 +9,8 @@ Rules
   and by nothing else. What another conversation says, however alike its turns are, never meets it.
 - A turn without calls that was kept behind the same words of another prefix is a miss: the digest of both shows that,
   and nothing of the other turn is read but whether it had reasoning.
+- Where a provider has refused the reasoning of earlier turns as that of another conversation (`seal_bound`), it is not
+  put back any more: the turn that answered without it is the first whose reasoning counts.
 - An id of ours stands for the provider's by owner and id alone: it is unguessable, so who shows it has got it.
 - A hit and a miss are each one entry of `changes` in a request, with a count. A miss is normal: the encoder then does
   what the provider documents for lost state.
@@ -84,11 +86,12 @@ class ReasoningStore:
         open_parts = tuple([part for message in messages[begin:] for part in message.parts])
         if ToolCall in map(type, open_parts):  # a call without a result: its provider keeps what this goes on with
             return
+        begins = any([change.code == "seal_bound" for change in response.changes])
         for parts in (response.parts, *[one.parts for one in response.alternatives]):
-            if is_worth_keeping(parts):
+            if begins or is_worth_keeping(parts):
                 ids = {call_id: provider_ids[call_id] for call_id in call_ids_of(parts) if call_id in provider_ids}
                 answer = restored.prefix.answer(parts)
-                await self._turns.put(owner, Turn(answer.key, (*open_parts, *parts), ids, answer.step_key))
+                await self._turns.put(owner, Turn(answer.key, (*open_parts, *parts), ids, answer.step_key, begins))
 
     async def restore(self, owner: str, request: Request) -> Restored:
         """The request with every turn of an owner that is stored as it was."""
@@ -102,10 +105,17 @@ class ReasoningStore:
         history = request.messages
         messages: list[Message] = []
         hits = misses = place = 0
-        for reply, turns in zip(prefix.turns, matches, strict=True):
-            turn = next((turn for turn in turns if turn.key == reply.key), None) if turns else None
+        same_turns = [
+            next((turn for turn in turns if turn.key == reply.key), None) if turns else None
+            for reply, turns in zip(prefix.turns, matches, strict=True)
+        ]
+        first = max([number for number, turn in enumerate(same_turns) if turn is not None and turn.begins], default=0)
+        for number, (reply, turns) in enumerate(zip(prefix.turns, matches, strict=True)):
+            turn = same_turns[number] if number >= first else None
             if turn is not None:
                 hits += has_reasoning(turn.parts)
+            elif number < first:
+                misses += any([has_reasoning(turn.parts) for turn in turns])
             elif turns or any(map(_OWN_ID.fullmatch, reply.call_ids)):
                 misses += _is_lost(history[reply.begin : reply.end], turns)
             if restorer is not None:

@@ -295,6 +295,8 @@ class Turn(msgspec.Struct, frozen=True):
     """Our own call id -> the provider's, where it gave one."""
     step_key: str = ""
     """The digest of its text and of what was said directly before it, where it has no calls."""
+    begins: bool = False
+    """Whether the reasoning of the turns before it is over: its provider refused it as that of another conversation."""
 
 
 _PACK = msgspec.msgpack.Encoder().encode

@@ -91,6 +91,27 @@ async def test_restored_thinking_that_is_refused_is_left_out(stream: bool) -> No
         assert (await answer_of("openai-chat", reply)).text.endswith("Rain.")
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+async def test_what_was_refused_once_is_not_restored_again(stream: bool) -> None:
+    """The next turn of the conversation is asked once, with the thinking since the refusal alone."""
+    made = gateway(ENVIRON)
+    first, _ = await _asked(made, "openai-chat", _whole("Oslo."), messages=[QUESTION])
+    history = [QUESTION, {"role": "assistant", "content": (await answer_of("openai-chat", first)).text}, NEXT]
+    good = _streamed("Rain.") if stream else _whole("Rain.")
+    second, _ = await _asked(made, "openai-chat", BOUND, good, messages=history, tools=TOOLS, stream=stream)
+    said = fold(await events_of("openai-chat", second)) if stream else await answer_of("openai-chat", second)
+    history += [{"role": "assistant", "content": said.text}, {"role": "user", "content": "And tomorrow?"}]
+    third, bodies = await _asked(made, "openai-chat", _whole("Sun."), messages=history, tools=TOOLS)
+    assert third.status == 200
+    thinking = [] if stream else [THOUGHT]
+    assert [[message["content"] for message in body["messages"][1::2]] for body in bodies] == [
+        [[{"type": "text", "text": "Oslo."}], [*thinking, {"type": "text", "text": "Rain."}]]
+    ]
+    told = header_of(third, "x-interlingua-changes") or ""
+    assert "dropped reasoning_missing /messages" in told
+    assert ("repaired reasoning_restored" in told) is not stream
+
+
 async def test_a_second_refusal_reaches_the_client() -> None:
     """One more try, and then the provider's own words as a 400."""
     reply, bodies = await _second_turn(BOUND, BOUND, BOUND)
