@@ -91,8 +91,6 @@ class Gateway:
     """The hooks that code brought along, which are that code's to close."""
     hooks: tuple[Hook, ...]
     """Hooks that run around conversations, in this order."""
-    targets: Targets
-    """The targets of names."""
     receiving: Receiving
     """The bodies that are not whole yet."""
     latest: MemoryStore[Held]
@@ -117,7 +115,9 @@ class Gateway:
         self.registry: Registry = registry or default_registry()
         """Where names come from."""
         self.own_hooks = tuple(hooks)
-        self.hooks, self.targets = self._hooked(self.settings)
+        self.hooks = made_hooks(self.settings.hooks, self.own_hooks)
+        self.targets: Targets = Targets(self.registry, self.settings.hooks.policy.rewrite)
+        """The targets of names."""
         self.plans: Plans = Plans(self.targets, self.settings, clock=clock, make_id=self.make_id)
         """The plans of requests, settled once for all that name the same model."""
         self._database = open_database(self.settings, now)
@@ -257,14 +257,17 @@ class Gateway:
         """Go on with other settings: keys, terms and bounds count from the next request on.
 
         The database of keys, and what the keys have used, stay those that it began with.
+
+        Raises: ConfigError, UsageError for settings that cannot be taken; those before them stay.
         """
+        ring = KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock)
         if settings.hooks != self.settings.hooks:
-            before = self.hooks
-            self.hooks, self.targets = self._hooked(settings)
+            before, self.hooks = self.hooks, made_hooks(settings.hooks, self.own_hooks)
             self._close_hooks(before)
+            self.targets.set_up(settings.hooks.policy.rewrite)
         self.settings = settings
-        self.plans.set_up(self.targets, settings)
-        self.guard.set_up(settings, KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock))
+        self.plans.set_up(settings)
+        self.guard.set_up(settings, ring)
         self.access.set_up(settings)
         self.admission.teams = settings.teams
         self.ids.set_up(settings)
@@ -275,13 +278,6 @@ class Gateway:
         """Make the parts anew, for requests from now on: settings, stores or other workers have changed."""
         self.parts: Parts = parts_of(self)
         """The parts that answer each kind of request."""
-
-    def _hooked(self, settings: GatewaySettings) -> tuple[tuple[Hook, ...], Targets]:
-        """The hooks of settings, and what names stand for by their policy.
-
-        Raises: ConfigError, UsageError.
-        """
-        return made_hooks(settings.hooks, self.own_hooks), Targets(self.registry, settings.hooks.policy.rewrite)
 
     def _close_hooks(self, hooks: tuple[Hook, ...]) -> None:
         """Close those that the gateway made; hooks that code brought along are that code's to close."""

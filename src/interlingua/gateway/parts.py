@@ -3,8 +3,8 @@
 Rules
 - A part is made once for a set-up: where settings, hooks or stores change, all parts are made anew, and a request that
   has begun goes on with those that it began with.
-- State lasts: the guard, the admission, the owners of ids, the recorder and the feed are the gateway's, and are set up
-  anew in their place.
+- State lasts: the guard, the targets and plans, the admission, the owners of ids, the recorder and the feed are the
+  gateway's, and are set up anew in their place.
 """
 
 from __future__ import annotations

@@ -11,9 +11,11 @@ from msgspec.structs import replace
 import interlingua as il
 from interlingua import testing
 from interlingua.client.hooks.cache import ResponseCache
+from interlingua.errors import ConfigError
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.hooks import CacheSettings, HookSettings
 from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.database import KeyDatabase
 from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
@@ -21,6 +23,8 @@ from interlingua.stream.check import check
 from tests.support.gateway import MODELS, answer_of, asking, body_of, events_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from interlingua.gateway.http import GatewayReply
 
 DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified")
@@ -203,6 +207,30 @@ async def test_r70_keys_share_only_where_the_file_says_so(shared: bool, asked: i
             reply = await gateway(asking("openai-chat", LIKE, headers={"authorization": f"Bearer {name}"}))
             assert await _text("openai-chat", reply, stream=False) == "Fine."
         assert len(fake.requests) == asked
+    await gateway.close()
+
+
+async def test_settings_that_cannot_be_taken_leave_the_hooks_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the database of keys cannot be read at a reload, nothing changes: the cache before has its answers."""
+    key = GatewayKey(name="team-a", hash=hash_key("team-a"))
+    gateway = _gateway(hooks=HookSettings(cache=CacheSettings()), keys=(key,), key_file=str(tmp_path / "keys.sqlite"))
+    before = gateway.settings, gateway.hooks
+
+    def unreadable(database: KeyDatabase) -> int:
+        raise ConfigError(f"{database} cannot be read")
+
+    asked = asking("openai-chat", LIKE, headers={"authorization": "Bearer team-a"})
+    with testing.use("Fine."):
+        replies = [await gateway(asked)]
+        monkeypatch.setattr(KeyDatabase, "version", unreadable)
+        others = replace(gateway.settings, hooks=HookSettings(cache=CacheSettings(ttl_s=9.0)))
+        with pytest.raises(ConfigError, match="cannot be read"):
+            gateway.set_up(others)
+        replies.append(await gateway(asked))
+    assert (gateway.settings, gateway.hooks) == before
+    assert [_header(reply, "x-interlingua-cache") for reply in replies] == ["miss", "hit"]
     await gateway.close()
 
 

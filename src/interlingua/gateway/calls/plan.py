@@ -108,13 +108,14 @@ class Plans:
         make_id: Callable[[], str],
     ) -> None:
         """An empty cache; `clock` times the calls, and `make_id` makes ids of tool calls."""
-        self.set_up(targets, settings)
+        self._targets = targets
+        self.set_up(settings)
         self._clock, self._make_id = clock, make_id
         self._plans: ByteCache[tuple[str, str, bool], Plan] = ByteCache(MAX_REMEMBERED_BYTES, weigh=_plan_bytes)
 
-    def set_up(self, targets: Targets, settings: GatewaySettings) -> None:
-        """Make plans of these from now on; a plan of others holds no more."""
-        self._targets, self._settings = targets, settings
+    def set_up(self, settings: GatewaySettings) -> None:
+        """Make plans by these settings from now on; a plan of others holds no more."""
+        self._settings = settings
 
     def plan(self, model: str, dialect: str, *, tools: bool) -> Plan:
         """The plan for clients of `dialect` that name `model`; `tools` says that they offer some.
@@ -184,7 +185,11 @@ class Targets:
     def __init__(self, registry: Registry, rewrite: dict[str, str] | None = None) -> None:
         """A memory that is empty; `rewrite` are the names that the policy puts others under."""
         self._registry = registry
-        self._rewrite = rewrite or {}
+        self.set_up(rewrite or {})
+
+    def set_up(self, rewrite: dict[str, str]) -> None:
+        """Put names under these others from now on, also for who has these targets already; the memory is empty."""
+        self._rewrite = rewrite
         self._cache: ByteCache[tuple[str, str, bool], ResolvedTargets] = ByteCache(
             MAX_REMEMBERED_BYTES, weigh=_targets_bytes
         )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
+from interlingua.gateway.calls.reading import CHEAP_BYTES
 from interlingua.gateway.core import Gateway
+from interlingua.gateway.hooks import HookSettings
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.policy import PolicySettings
 from interlingua.gateway.settings import GatewayKey
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
@@ -277,6 +281,24 @@ def test_a_key_reaches_what_it_may_use() -> None:
     assert _pass(provider, "/v1/completions", b'{"model":"openai/x"}', headers, made=made).status == 403
     assert _pass(provider, "/v1/files", b"", headers, method="GET", made=made).status == 403
     assert len(provider.requests) == 1
+
+
+def test_a_reload_changes_names_and_what_a_key_may_ask_for_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that waits meanwhile is never let in for one target and sent to the one that its name had before."""
+    keys = (GatewayKey(name="a", hash=hash_key("a"), models=("openai/small",)),)
+    before, after = [
+        HookSettings(policy=PolicySettings(rewrite={"m": f"openai/{name}"})) for name in ("large", "small")
+    ]
+    made = _made(keys=keys, hooks=before)
+
+    async def reload() -> None:
+        made.set_up(msgspec.structs.replace(made.settings, hooks=after))
+
+    monkeypatch.setattr(made.offload.turns, "wait", reload)
+    provider = Provider()
+    body = b'{"model":"m","prompt":"%s"}' % (b"x" * CHEAP_BYTES)
+    reply = _pass(provider, "/v1/completions", body, (*JSON, ("x-api-key", "a")), made=made)
+    assert (reply.status, provider.requests[0].body[:16]) == (200, b'{"model":"small"')
 
 
 def test_an_error_of_the_provider_comes_as_it_is() -> None:
