@@ -84,7 +84,7 @@ def parts_of(gateway: Gateway) -> Parts:
     """The parts of a gateway, as it is set up now."""
     settings, hooks, guard = gateway.settings, gateway.hooks, gateway.guard
     access, registry, targets = gateway.access, gateway.registry, gateway.targets
-    guards = () if settings.hooks.unread == "pass" else tuple([hook for hook in hooks if hook.sees_everything])
+    unread_hooks = () if settings.hooks.unread == "pass" else hooks
     conversations = Conversations(
         guard=guard,
         admission=gateway.admission,
@@ -105,7 +105,7 @@ def parts_of(gateway: Gateway) -> Parts:
         admission=gateway.admission,
         ids=gateway.ids,
         offload=gateway.offload,
-        guards=guards,
+        hooks=unread_hooks,
         providers=settings.providers,
         timeouts=settings.timeouts,
     )
@@ -123,7 +123,7 @@ def parts_of(gateway: Gateway) -> Parts:
             plans=gateway.plans,
             offload=gateway.offload,
             hooks=hooks,
-            guards=guards,
+            token_hooks=unread_hooks,
             make_id=gateway.make_id,
             now=gateway.now,
         ),

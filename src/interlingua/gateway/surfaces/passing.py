@@ -116,8 +116,8 @@ class Passing(msgspec.Struct, frozen=True, kw_only=True):
     """The owners of state that providers keep."""
     offload: Offload
     """Where costly bodies are read."""
-    guards: tuple[Hook, ...]
-    """Hooks that nothing may go past."""
+    hooks: tuple[Hook, ...]
+    """Hooks that may want to see what is passed on; none where the operator lets it pass."""
     providers: tuple[str, ...]
     """The providers of what names no model."""
     timeouts: Timeouts
@@ -146,10 +146,10 @@ class Passing(msgspec.Struct, frozen=True, kw_only=True):
         edits: dict[str, bytes] = {}
         changes: tuple[Change, ...] = ()
         try:
-            if reads and self.guards:
+            if reads and self.hooks:
                 from interlingua.gateway.surfaces.unread import Passed, run_hooks  # who has no hooks pays nothing
 
-                edits, changes = await run_hooks(self.guards, Passed(request, reads, json_body, named, endpoint), key)
+                edits, changes = await run_hooks(self.hooks, Passed(request, reads, json_body, named, endpoint), key)
             body = None if rewrite is None else rewrite(endpoint.model, **edits)
             reply = await self.pass_on(request, endpoint, path, body)
         except BaseException as error:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
-__all__ = ["HookResult", "Passed", "run_hooks", "unreadable"]
+__all__ = ["HookResult", "Passed", "guards_of", "run_hooks", "unreadable"]
 
 _KNOBS = ("max_tokens", "temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "n", "user")
 """Members of `/v1/completions` that a conversation has under the same name."""
@@ -75,12 +75,15 @@ class HookResult(NamedTuple):
     """The entries of that."""
 
 
-async def run_hooks(guards: tuple[Hook, ...], passed: Passed, key: GatewayKey | None) -> HookResult:
+async def run_hooks(hooks: tuple[Hook, ...], passed: Passed, key: GatewayKey | None) -> HookResult:
     """The request of a key after the hooks that nothing may go past, where it is passed on, and a model reads it.
 
     Raises: PermissionDeniedError for what a hook would have to see and cannot; BadRequestError for what a hook makes of
     it and cannot be said; what a hook raises.
     """
+    guards = guards_of(hooks)
+    if not guards:
+        return HookResult({})
     body, texts = passed.body, None
     looks_at_answers = any([type(one).after is not Hook.after or type(one).during is not Hook.during for one in guards])
     if passed.reads == "prompt" and body is not None and not looks_at_answers:
@@ -136,6 +139,11 @@ def _texts(body: Body) -> list[str] | None:
     listed: list[object] = [*prompts, *([suffix] if suffix else [])]
     texts = [text for text in listed if isinstance(text, str)]
     return texts if texts and len(texts) == len(listed) else None
+
+
+def guards_of(hooks: tuple[Hook, ...]) -> tuple[Hook, ...]:
+    """The hooks that nothing may go past, as each of them says now."""
+    return tuple([hook for hook in hooks if hook.sees_everything])
 
 
 def unreadable(

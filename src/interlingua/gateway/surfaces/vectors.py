@@ -93,8 +93,8 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
     """Where costly bodies are read."""
     hooks: tuple[Hook, ...]
     """Hooks that run around calls, in this order."""
-    guards: tuple[Hook, ...]
-    """Those of them that nothing may go past."""
+    token_hooks: tuple[Hook, ...]
+    """Those of them that may want to see tokens, too; none where the operator lets them pass."""
     make_id: Callable[[str], str]
     """Makes a new id that begins with a prefix."""
     now: Callable[[], float]
@@ -245,11 +245,11 @@ class _Exchange:
 
     async def _hooked(self, call: Call, ask: Callable[[Call], Awaitable[Response[Any]]]) -> Response[Any]:
         from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
-        from interlingua.gateway.surfaces.unread import unreadable
+        from interlingua.gateway.surfaces.unread import guards_of, unreadable
 
         has_tokens = any([isinstance(each, OpaquePart) and each.kind == "tokens" for each in inputs_of(call)])
-        if has_tokens and self.vectors.guards:
-            raise unreadable(self.http, self.vectors.guards, "with texts")
+        if has_tokens and (guards := guards_of(self.vectors.token_hooks)):
+            raise unreadable(self.http, guards, "with texts")
         owner = "" if self.key is None else self.key.name
         context = context_of(call, stream=False, model=self.model, owner=owner, client=self.dialect)
         hooking = Hooking(self.vectors.hooks, context)

@@ -197,6 +197,18 @@ async def test_a_prompt_that_stands_elsewhere_is_not_past_a_hook(member: str) ->
         assert (await post(made, "/v1/completions", {**members, member: None})).status == 200
 
 
+async def test_a_hook_may_begin_or_cease_to_see_everything() -> None:
+    """Each request asks it anew, so that a hook of code needs no new gateway."""
+    hook = Idle()
+    with Upstream("openai-chat").standing():
+        made = gateway(1, hook)
+        for sees_everything in (True, False, True):
+            hook.sees_everything = sees_everything
+            for path in ("/v1/audio/speech", "/v1/embeddings"):
+                told = await post(made, path, {"model": "work/m", "input": [1, 2]})
+                assert (b"Idle has to see" in await body_of(told)) is sees_everything
+
+
 # Conversations that a hook leaves alone
 
 
