@@ -222,7 +222,7 @@ class Gateway:
 
     async def answer(self, request: GatewayRequest) -> GatewayReply:
         """The reply to a request that has begun."""
-        route, entry, parts = request.facts.route, request.entry, self.parts
+        route, entry = request.facts.route, request.entry
         try:
             if route is None:
                 raise _unknown(request)
@@ -231,7 +231,7 @@ class Gateway:
                 await self.ids.read_costly(request)
             request = self.ids.opened(request)
             if entry is None or (entry.traffic is None and self.spans is None):
-                reply = await route.answer(parts, request)
+                reply = await route.answer(self.parts, request)
             else:
                 # Somebody wants the content of this request, or a span.
                 with ExitStack() as stack:
@@ -240,7 +240,7 @@ class Gateway:
                         stack.enter_context(tapped(entry.traffic.tap))
                     if self.spans is not None:
                         stack.enter_context(self.spans.around(request, entry))
-                    reply = await route.answer(parts, request)
+                    reply = await route.answer(self.parts, request)
         except Error as error:
             return self.refuse(request, error)
         except asyncio.CancelledError as cancelled:

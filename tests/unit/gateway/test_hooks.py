@@ -12,11 +12,13 @@ import interlingua as il
 from interlingua import testing
 from interlingua.client.hooks.cache import ResponseCache
 from interlingua.errors import ConfigError
+from interlingua.gateway.calls.reading import CHEAP_BYTES
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.hooks import CacheSettings, HookSettings
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.database import KeyDatabase
 from interlingua.gateway.keys.terms import Terms, read_budget
+from interlingua.gateway.policy import PolicySettings
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
 from interlingua.stream.check import check
@@ -232,6 +234,19 @@ async def test_settings_that_cannot_be_taken_leave_the_hooks_open(
     assert (gateway.settings, gateway.hooks) == before
     assert [_header(reply, "x-interlingua-cache") for reply in replies] == ["miss", "hit"]
     await gateway.close()
+
+
+async def test_a_request_that_waits_for_its_turn_meets_the_hooks_of_a_reload(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large body waits before anything is done with it, and what the policy denies meanwhile is denied."""
+    gateway = _gateway()
+
+    async def reloaded() -> None:
+        gateway.set_up(GatewaySettings(hooks=HookSettings(policy=PolicySettings(denied_words=("swordfish",)))))
+
+    monkeypatch.setattr(gateway.offload.turns, "wait", reloaded)
+    with testing.use("Fine.") as fake:
+        reply = await gateway(asking("openai-chat", LIKE, "swordfish" + " " * CHEAP_BYTES))
+    assert (reply.status, fake.requests) == (400, [])
 
 
 async def test_r70_tools_are_never_answered_from_the_cache() -> None:

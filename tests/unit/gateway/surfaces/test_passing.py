@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlingua.gateway.calls.reading import CHEAP_BYTES
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.hooks import HookSettings
 from interlingua.gateway.http import GatewayReply, GatewayRequest
@@ -17,6 +16,7 @@ from interlingua.gateway.policy import PolicySettings
 from interlingua.gateway.settings import GatewayKey
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
+from interlingua.wire.body import Body
 from interlingua.wire.http import Headers, HttpRequest
 from interlingua.wire.json import decode_any
 from tests.support.cells import cells
@@ -291,13 +291,15 @@ def test_a_reload_changes_names_and_what_a_key_may_ask_for_at_once(monkeypatch: 
     ]
     made = _made(keys=keys, hooks=before)
 
-    async def reload() -> None:
-        made.set_up(msgspec.structs.replace(made.settings, hooks=after))
+    read = made.offload.body_of
 
-    monkeypatch.setattr(made.offload.turns, "wait", reload)
+    async def reloaded(request: GatewayRequest, dialect: str) -> Body:
+        made.set_up(msgspec.structs.replace(made.settings, hooks=after))
+        return await read(request, dialect)
+
+    monkeypatch.setattr(made.offload, "body_of", reloaded)
     provider = Provider()
-    body = b'{"model":"m","prompt":"%s"}' % (b"x" * CHEAP_BYTES)
-    reply = _pass(provider, "/v1/completions", body, (*JSON, ("x-api-key", "a")), made=made)
+    reply = _pass(provider, "/v1/completions", b'{"model":"m","prompt":"Hi"}', (*JSON, ("x-api-key", "a")), made=made)
     assert (reply.status, provider.requests[0].body[:16]) == (200, b'{"model":"small"')
 
 
