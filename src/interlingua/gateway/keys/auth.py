@@ -101,7 +101,7 @@ class Guard:
         self.set_up(settings, KeyRing(settings.keys, clock=time.monotonic) if keys is None else keys)
 
     def set_up(self, settings: GatewaySettings, keys: KeyRing) -> None:
-        """Go on with these settings and keys; who was let in before is asked again, since the table is another one."""
+        """Go on with these settings and a new ring of keys: its table is another one, so all are asked again."""
         self.keys: KeyRing = keys
         """The keys that are taken."""
         self._is_open = settings.is_open
