@@ -97,6 +97,7 @@ class Gateway:
     """The latest answers of WebSockets, which are kept nowhere else."""
 
     _shared_keys: KeyWatch | None = None
+    _replaced_hooks: tuple[Hook, ...] = ()
 
     def __init__(
         self,
@@ -263,7 +264,8 @@ class Gateway:
         ring = KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock)
         if settings.hooks != self.settings.hooks:
             before, self.hooks = self.hooks, made_hooks(settings.hooks, self.own_hooks)
-            self._close_hooks(before)
+            self._close_hooks(self._replaced_hooks)
+            self._replaced_hooks = before  # requests under way go on with them
             self.targets.set_up(settings.hooks.policy.rewrite)
         self.settings = settings
         self.plans.set_up(settings)
@@ -296,7 +298,7 @@ class Gateway:
         await self.admission.close()
         for end in self._end_observers:
             end()
-        self._close_hooks(self.hooks)
+        self._close_hooks((*self._replaced_hooks, *self.hooks))
         if self._shared_keys is not None:
             self._shared_keys.close()
         if self._database is not None:

@@ -356,3 +356,30 @@ def made() -> il.Hook:
 def plain() -> int:
     """No hook."""
     return 7
+
+
+class Closing(il.Hook):
+    """Knows how often each of its instances was closed; the gateway makes them from their import path."""
+
+    made: list[Closing] = []
+
+    def __init__(self) -> None:
+        self.closed = 0
+        self.made.append(self)
+
+    def close(self) -> None:
+        """Once more."""
+        self.closed += 1
+
+
+async def test_hooks_that_were_replaced_stay_open_for_requests_under_way() -> None:
+    """They are closed when they are replaced a second time, or at the end; each once."""
+    Closing.made.clear()
+    path = f"{__name__}:Closing"
+    gateway = _gateway(hooks=HookSettings(use=(path,)))
+    for name in ("a", "b"):
+        hooks = HookSettings(use=(path,), policy=PolicySettings(models=(name,)))
+        gateway.set_up(replace(gateway.settings, hooks=hooks))
+    assert [hook.closed for hook in Closing.made] == [1, 0, 0]
+    await gateway.close()
+    assert [hook.closed for hook in Closing.made] == [1, 1, 1]

@@ -94,6 +94,8 @@ NO_PREVIOUS = "previous_response_not_found"
 """The code at which clients of Responses send the whole conversation instead of going on from an answer."""
 NAMELESS_CODES = frozenset({"response_not_found", "id_not_found"})
 """Codes of ours for what OpenAI tells without one."""
+OWN_CODES = frozenset({"hooks_cannot_see"})
+"""Codes of ours that are told, in the place of the one of their class."""
 RETRYABLE_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
 """Codes of a 400 that is the model's fault: the same request may succeed."""
 
@@ -143,6 +145,8 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
         code = NO_PREVIOUS  # the target would have to know an answer that another one keeps
     elif error.code in NAMELESS_CODES:
         code = None
+    elif error.code in OWN_CODES:
+        code = error.code
     status = told_status(error, row)
     param = None
     if isinstance(error, DecodeError) and status == 400:  # clients of this dialect know places as `messages[0].content`

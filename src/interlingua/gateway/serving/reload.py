@@ -83,9 +83,10 @@ class Reload:
             ]
             words = {"observing": "log, metrics, store and record", "key_file": "keys"}
             later += [words.get(name, name) for name in _LASTING if getattr(settings, name) != getattr(earlier, name)]
+            gateway.registry.check_config(config)
+            gateway.set_up(msgspec.structs.replace(settings, **{name: getattr(earlier, name) for name in _LASTING}))
             problems = gateway.registry.take_config(config).problems
             limiter().load_file(gateway.registry.limits)
-            gateway.set_up(msgspec.structs.replace(settings, **{name: getattr(earlier, name) for name in _LASTING}))
             self._tell(f"{self._path.name} was read again")
             for problem in problems:
                 self._tell(problem)

@@ -14,7 +14,7 @@ from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.keys.auth import Guard, hash_key
 from interlingua.gateway.serving.reload import Reload, stamp_of
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
-from interlingua.registry.config import Config
+from interlingua.registry.config import Config, read_config
 from interlingua.registry.resolve import Registry
 
 
@@ -59,6 +59,24 @@ def test_asked_for_it_is_read_at_once_and_a_bad_one_stays_out(tmp_path: Path) ->
     assert told[-1].startswith(f"{path} cannot be read")
     assert stamp_of(path) is None
     assert (gateway.settings.strict, gateway.registry.aliases()) == (True, {})
+
+
+def test_hooks_that_cannot_be_made_leave_names_and_limits_as_they_were(tmp_path: Path) -> None:
+    """The file is sound, and its hook is not there: nothing of it counts."""
+    path, told = tmp_path / "gateway.toml", list[str]()
+    path.write_text('[aliases]\nm = "fake/a"\n')
+    gateway, reload = _made(path, told)
+    gateway.registry.take_config(read_config(path))
+    path.write_text('[aliases]\nn = "fake/b"\n[limits."fake/*"]\nrpm = 5\n[hooks]\nuse = ["no_such_module:Hook"]\n')
+    reload.ask()
+    assert not reload.look()
+    assert told[-1].endswith("the configuration before it stays")
+    assert (gateway.registry.aliases(), gateway.registry.limits) == ({"m": "fake/a"}, {})
+    path.write_text('[aliases]\nn = "fake/b"\n[limits."fake/*"]\nrpm = 5\n')
+    reload.ask()
+    assert reload.look()
+    assert (gateway.registry.aliases(), [*gateway.registry.limits]) == ({"n": "fake/b"}, ["fake/*"])
+    forget_state()
 
 
 def test_what_flags_say_goes_before_the_file_and_may_refuse_it(tmp_path: Path) -> None:
