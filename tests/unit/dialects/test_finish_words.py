@@ -188,23 +188,40 @@ def test_each_reason_is_told_in_a_word_of_the_wire(name: str, reason: Any) -> No
     assert ("finish_reason_approximated" in codes) == (reason in APPROXIMATED[name])
 
 
-@pytest.mark.parametrize("name", ["openai-chat", "anthropic", "google", "ollama", "cohere", "unified"])
+BROKEN: Response[Any] = Response(
+    parts=(TextPart("Hi"),), finish_reason="error", finish_reason_raw="MALFORMED_FUNCTION_CALL", model="google/g"
+)
+BROKEN_OFF = "google/g broke its answer off, with the finish reason 'MALFORMED_FUNCTION_CALL'; ask again"
+"""The sentence of that failure."""
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "anthropic", "google", "ollama", "cohere", "unified", "bedrock"])
 def test_end_02_a_failed_answer_is_told_as_an_error(name: str) -> None:
     """Whole with a status of its own, streamed as the error event of the dialect; what came is read with neither."""
     dialect = get_dialect(name)
-    failed: Response[Any] = Response(
-        parts=(TextPart("Hi"),), finish_reason="error", finish_reason_raw="MALFORMED_FUNCTION_CALL", model="google/g"
-    )
-    sentence = "google/g broke its answer off, with the finish reason 'MALFORMED_FUNCTION_CALL'; ask again"
-    told = dialect.encode_response(failed, ServerContext())
+    told = dialect.encode_response(BROKEN, ServerContext())
     assert told.status == (502 if name == "unified" else 500)
     error = dialect.decode_error(told, DecodeContext())
-    assert (type(error), error.message, error.retryable) == (InternalServerError, sentence, True)
+    assert (type(error), error.message, error.retryable) == (InternalServerError, BROKEN_OFF, True)
     encoder, decoder = dialect.stream_encoder(ServerContext()), dialect.stream_decoder(DecodeContext())
-    raw = b"".join([encoder.encode(event) for event in unfold(failed)])
+    raw = b"".join([encoder.encode(event) for event in unfold(BROKEN)])
     last = [*decoder.feed(raw), *decoder.close()][-1]
     assert isinstance(last, StreamError)
-    assert (last.error, last.message) == ("InternalServerError", sentence)
+    assert (last.error, last.message) == ("InternalServerError", BROKEN_OFF)
+
+
+def test_end_02_a_failed_answer_of_responses_is_its_status() -> None:
+    """Responses has a status for it: the whole answer says `failed` with the error, and so does the last event."""
+    dialect = get_dialect("openai-responses")
+    told = dialect.encode_response(BROKEN, ServerContext())
+    answer = json.loads(told.body)
+    error = {"code": "server_error", "message": BROKEN_OFF}
+    assert (told.status, answer["status"], answer["error"]) == (200, "failed", error)
+    encoder = dialect.stream_encoder(ServerContext())
+    frames = b"".join([encoder.encode(event) for event in unfold(BROKEN)]).decode().strip().split("\n\n")
+    name, _, data = frames[-1].partition("\ndata: ")
+    last = json.loads(data)["response"]
+    assert (name, last["status"], last["error"]) == ("event: response.failed", "failed", error)
 
 
 @pytest.mark.parametrize("content", ["", None, "half"])
