@@ -178,7 +178,7 @@ class CohereStreamDecoder(BuildingDecoder):
         if delta.error:
             value = decode_any(data, repairs=[])["delta"]
             error = value["error"] if is_object(value["error"]) else {"message": str(value["error"])}
-            raise error_of_body(error_body({**value, **error, "error": None}), None)
+            raise error_of_body(error_body({**value, **error}), None)
         self._note(event)
         holds = bool(self._content or self._plan or self._calls)
         self.builder.finish(decode_finish(raw, holds=holds), raw)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from interlingua.codec import bridge
-from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, Target
+from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError
 from interlingua.providers.limits import facts_for
-from interlingua.types.content import OpaquePart
-from interlingua.types.event import StreamEnd
+from interlingua.types.content import Citation, OpaquePart, TextPart
+from interlingua.types.event import Annotation, BlockEnd, StreamEnd, StreamError
 from interlingua.types.message import user
 from interlingua.types.request import Request
 from interlingua.types.response import Response
@@ -175,3 +175,47 @@ def test_only_a_model_that_thinks_is_asked_to() -> None:
     assert ("thinking" in body, changes) == (False, ["parameter_unsupported /effort"])
     body, changes = sent("command-a-reasoning-08-2025", effort="low")
     assert (body["thinking"], changes) == ({"type": "enabled"}, ["parameter_adjusted /effort"])
+    body, changes = sent("command-a-reasoning-08-2025", thinking=False, thinking_budget=500)
+    assert (body["thinking"], changes) == ({"type": "disabled"}, ["parameter_unsupported /thinking_budget"])
+    body, changes = sent("command-a-reasoning-08-2025", thinking=True, thinking_budget=500)
+    assert (body["thinking"], changes) == ({"type": "enabled", "token_budget": 500}, [])
+
+
+def test_citations_behind_a_stream_that_was_passed_on_are_numbered_on() -> None:
+    """The open text has one already: it is not told again, and the next one is the second."""
+    first: dict[str, Any] = {"start": 0, "end": 1, "text": "a", "sources": []}
+    second: dict[str, Any] = {"start": 1, "end": 2, "text": "b", "sources": []}
+    frames = [
+        started(),
+        event("content-start", 0, content={"type": "text", "text": ""}),
+        event("content-delta", 0, content={"text": "ab"}),
+        event("citation-start", 0, citations=first),
+    ]
+    raw = [f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in frames]
+    events = COHERE.stream_decoder(DecodeContext()).feed(b"".join(raw))
+    encoder = COHERE.stream_encoder(ServerContext(source="cohere"))
+    encoder.resume(events, raw[-1])
+    cited = [Citation("cohere", one, start=one["start"], end=one["end"]) for one in (first, second)]
+    told = encoder.encode(Annotation(0, cited[1])) + encoder.encode(BlockEnd(0, TextPart("ab", tuple(cited))))
+    assert [json.loads(line[6:]) for line in told.decode().splitlines() if line.startswith("data: ")] == [
+        {"type": "citation-start", "index": 1, "delta": {"message": {"citations": second}}},
+        {"type": "citation-end", "index": 1},
+        {"type": "content-end", "index": 0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "code"),
+    [
+        ("gone", "gone", None),
+        ({"message": "gone", "code": "x"}, "gone", "x"),
+        ({"error": {"message": "gone", "code": "x"}}, "gone", "x"),
+    ],
+)
+def test_an_error_at_the_end_of_a_stream_has_its_reason(error: Any, message: str, code: str | None) -> None:
+    """As a text, as an object, and as one around it."""
+    over = {"type": "message-end", "delta": {"finish_reason": "ERROR", "error": error}}
+    raw = b"".join([b"data: " + json.dumps(one).encode() + b"\n\n" for one in (started(), over)])
+    last = COHERE.stream_decoder(DecodeContext()).feed(raw)[-1]
+    assert isinstance(last, StreamError)
+    assert (last.error, last.message, last.code) == ("InternalServerError", message, code)
