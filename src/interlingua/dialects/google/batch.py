@@ -57,9 +57,9 @@ _STATES: dict[str, BatchState] = {
     "FAILED": "failed",
 }
 _STATUSES = {
-    1: 499, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 13: 500, 14: 503, 16: 401,
+    3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 13: 500, 14: 503, 16: 401,
 }  # fmt: skip
-"""The HTTP status of each code of google.rpc, as live calls answer them."""
+"""The HTTP status of each code of google.rpc that a request which ran may have, as live calls answer them."""
 _NOT_RUN = frozenset({1, 4})
 """Codes of requests that were never run: cancelled, deadline exceeded."""
 
