@@ -124,6 +124,8 @@ def test_pictures_of_cohere_stay_there() -> None:
         ("google", {"predictions": [{"embeddings": {"values": values, "statistics": {"token_count": 2.0}}}
                                     for values in ([0.5, -1], [0.25, 1])]}, 4),
         ("ollama", {"model": "x", "embeddings": [[0.5, -1], [0.25, 1]], "prompt_eval_count": 5}, 5),
+        ("ollama", {"model": "x", "embeddings": [[0.5, -1], [0.25, 1]], "prompt_eval_count": 0}, 0),
+        ("ollama", {"model": "x", "embeddings": [[0.5, -1], [0.25, 1]], "prompt_eval_count": -1}, None),
         ("cohere", {"id": "1", "embeddings": {"float": [[0.5, -1], [0.25, 1]]},
                     "meta": {"billed_units": {"input_tokens": 5.0}}}, 5),
         ("cohere", {"id": "1", "embeddings": {"base64": [PACKED, b64encode(pack("<2f", 0.25, 1.0)).decode()]}}, None),
@@ -236,6 +238,10 @@ def test_tokens_and_pictures_stay_with_their_dialect() -> None:
         ("cohere", "/v2/embed", {"model": "m", "texts": ["a"], "embedding_types": ["base64"]},
          (b'{"id":"embed","embeddings":{"base64":["AAAAPwAAgL8="]},"texts":["a"],"meta":{"api_version":{"version":"2"},'
           b'"billed_units":{"input_tokens":2}},"response_type":"embeddings_by_type"}')),
+        ("bedrock", "/model/amazon.titan-embed-text-v2%3A0/invoke", {"inputText": "a"},
+         b'{"embedding":[0.5,-1.0],"inputTextTokenCount":2}'),
+        ("bedrock", "/model/cohere.embed-v4%3A0/invoke", {"texts": ["a"], "input_type": "search_query"},
+         b'{"id":"embed","embeddings":{"float":[[0.5,-1.0]]},"response_type":"embeddings_by_type"}'),
     ],
 )  # fmt: skip
 def test_answers_are_written_in_the_form_of_the_client(name: str, url: str, body: object, answer: bytes) -> None:

@@ -48,6 +48,16 @@ CHAT: dict[str, Any] = {
 }
 
 
+REPEATED = (
+    "background", "billing", "completed_at", "created_at", "frequency_penalty", "input", "instructions", "item",
+    "max_output_tokens", "max_tool_calls", "metadata", "object", "parallel_tool_calls", "presence_penalty",
+    "previous_response_id", "prompt", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention",
+    "reasoning", "safety_identifier", "store", "system_fingerprint", "temperature", "text", "tool_choice",
+    "tool_usage", "tools", "top_logprobs", "top_p", "total_tokens", "truncation", "user",
+)  # fmt: skip
+"""Members of an answer of Responses that repeat its request, or say when and where it was served."""
+
+
 def codes(source: str, body: dict[str, Any], target: str) -> list[str]:
     """The entries for members that telling an answer in another dialect left out."""
     reply = HttpReply(status=200, body=json.dumps(body).encode())
@@ -61,6 +71,16 @@ def codes(source: str, body: dict[str, Any], target: str) -> list[str]:
 def test_an_answer_of_responses_brings_no_entry_for_what_repeats_the_request(target: str) -> None:
     """Every real answer repeats its request."""
     assert codes("openai-responses", RESPONSES, target) == []
+
+
+@cells("name", REPEATED)
+def test_no_member_that_repeats_the_request_brings_an_entry(name: str) -> None:
+    """Each by itself, in the answer as it is read; one that is not among them has its entry."""
+    for extra, found in (({name: "x"}, []), ({name: "x", f"{name}_2": "x"}, ["extra_foreign"])):
+        response = Response[Any](parts=(TextPart("Hi"),), finish_reason="stop", extra={"openai-responses": extra})
+        changes = Changes("openai-chat", "encode_response")
+        adopt_answer(response, changes)
+        assert [change.code for change in changes.entries] == found
 
 
 @pytest.mark.parametrize("target", ["openai-responses", "anthropic", "google", "ollama", "cohere"])
@@ -301,3 +321,16 @@ def test_of_many_members_the_first_are_named_and_the_others_counted() -> None:
     (entry,) = changes.entries
     assert entry.detail.endswith(", 12 more")
     assert len(entry.detail) < 600
+
+
+def test_log_probabilities_that_have_a_place_hide_no_other_member() -> None:
+    """Of a text of Responses told in Chat they are moved and not missed; what stands beside them is."""
+    tokens = [{"token": "a", "logprob": -0.5, "bytes": [97], "top_logprobs": []}]
+    for extra, details in (
+        ({"openai-responses": {"logprobs": tokens}}, []),
+        ({"openai-responses": {"logprobs": tokens, "phase": "x"}}, ["phase"]),
+        ({"openai-responses": {"logprobs": tokens}, "anthropic": {"y": 2}}, ["y"]),
+    ):
+        changes = Changes("openai-chat", "encode_response")
+        note_foreign(changes, extra, "/parts/0")
+        assert [change.detail for change in changes.entries] == details

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 
-from interlingua.dialects._hosted import ChunkFrames
+import pytest
+
+from interlingua.dialects._hosted import ChunkFrames, hosted_request
+from interlingua.errors import DecodeError
+from interlingua.wire.body import read_body
 from interlingua.wire.eventstream import EventStreamDecoder
 from tests.support.cells import cells
 
@@ -42,3 +46,39 @@ def test_an_error_goes_out_in_an_exception_frame(data: bytes, message: str) -> N
     assert kind == "modelStreamErrorException"
     assert headers == {":content-type": "application/json", ":message-type": "exception"}
     assert reply == {"message": message}
+
+
+VERTEX, BEDROCK = "/v1/projects/p/locations/l/publishers/anthropic/models/m", "/model/m/invoke"
+SAID = b'{"anthropic_version":"bedrock-2023-05-31","max_tokens":1}'
+
+
+@cells(
+    ("path", "stream", "framed"),
+    [
+        (f"{VERTEX}:rawPredict", None, False),
+        (f"{VERTEX}:streamRawPredict", b"true", False),
+        (BEDROCK, None, False),
+        (f"{BEDROCK}-with-response-stream", b"true", True),
+    ],
+)
+def test_the_path_of_a_cloud_names_the_model_and_the_stream(path: str, stream: bytes | None, framed: bool) -> None:
+    """Both go to the members of Messages that say them."""
+    found = hosted_request(path, read_body(SAID))
+    assert (found.path, found.framed, found.headers) == ("/v1/messages", framed, ())
+    assert found.edits == {"anthropic_version": None, "anthropic_beta": None, "model": b'"m"', "stream": stream}
+
+
+@cells(
+    ("path", "body"),
+    [
+        (f"{VERTEX}:rawPredict", b"{}"),
+        (BEDROCK, b'{"inputText":"Hi"}'),
+        ("/v1/messages", SAID),
+        ("/v1/messages", b"{}"),
+    ],
+)
+def test_a_body_without_the_version_of_messages_is_of_another_model(path: str, body: bytes) -> None:
+    """It is refused at that member, whatever the path."""
+    with pytest.raises(DecodeError, match="Messages of Claude are read here") as caught:
+        hosted_request(path, read_body(body))
+    assert (caught.value.path, caught.value.status) == ("/anthropic_version", 400)

@@ -145,3 +145,20 @@ def test_claude_thinks_in_the_forms_of_its_generation(
     assert facts.thinking == thinking
     assert (facts.sampling, facts.forced_choice, facts.output_schema) == (sampling, forced, schema)
     assert facts_for("anthropic", "anthropic", "claude-x") == Facts()
+
+
+@pytest.mark.parametrize(
+    ("model", "thinking", "efforts", "seals", "with_tools", "media"),
+    [
+        ("gemini-2.0-flash", set[str](), set[str](), False, False, False),
+        ("gemini-1.5-pro", set[str](), set[str](), False, False, False),
+        ("gemini-2.5-flash", {"adaptive", "enabled", "disabled"}, set[str](), False, False, False),
+    ],
+)
+def test_older_gemini_seals_no_calls(
+    model: str, thinking: set[str], efforts: set[str], seals: bool | None, with_tools: bool | None, media: bool | None
+) -> None:
+    """Nor does it take a schema beside tools, or media inside of results."""
+    facts = facts_for("google", "google", model)
+    assert (facts.thinking, facts.efforts, facts.call_seals) == (thinking, efforts, seals)
+    assert (facts.output_schema_with_tools, facts.result_media) == (with_tools, media)

@@ -53,6 +53,16 @@ def test_a_reset_in_every_form(text: str, seconds: float | None) -> None:
     assert found == pytest.approx(seconds) if seconds is not None else found is None
 
 
+def test_the_least_number_that_is_a_time() -> None:
+    """A thousand million seconds are a time of 2001, one less is how long it lasts."""
+    asked = (("date", "Sun, 09 Sep 2001 01:46:30 GMT"),)
+    resets = [
+        rate_limits((*asked, ("x-ratelimit-reset-requests", text)))["requests"].reset_s
+        for text in ("999999999", "1000000000")
+    ]
+    assert resets == [999_999_999.0, 10.0]
+
+
 @pytest.mark.parametrize(
     "headers",
     [

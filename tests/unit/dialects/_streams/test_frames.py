@@ -81,6 +81,9 @@ BODIES: list[tuple[str, dict[str, Any], bool]] = [
     ("anthropic", {"type": "thinking", "signature": "s"}, False),
     ("anthropic", {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}, True),
     ("anthropic", {"type": "text"}, False),
+    ("openai-responses", {"id": "msg_1", "type": "message", "role": "assistant", "content": []}, True),
+    ("openai-responses", {"id": "msg_1", "type": "message", "role": "assistant"}, False),
+    ("openai-responses", {"id": "msg_1", "type": "message", "role": "user", "content": []}, False),
     ("openai-responses", {"id": "rs_1", "type": "reasoning", "summary": []}, True),
     ("openai-responses", {"id": "rs_1", "type": "reasoning"}, False),
     ("openai-responses", {"id": "ctc_1", "type": "custom_tool_call", "call_id": "c", "name": "f", "input": ""}, True),
@@ -100,6 +103,38 @@ def test_each_kind_of_content_has_its_members(dialect: str, content: dict[str, A
     else:
         body = {**head, "object": "response", "status": "completed", "output": [content]}
     assert get_dialect(dialect).is_normal(encode(body)) is is_normal
+
+
+def test_a_blank_line_of_ollama_says_nothing() -> None:
+    """It is left out, and what follows it goes out as it came."""
+    check = get_dialect("ollama").frame_check()
+    assert [check.is_silent(line) for line in (b"\n", b" \r\n", b"{}\n")] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("citations", "is_normal"),
+    [({"start": 0, "end": 1, "text": "a", "sources": []}, True), ([], False)],
+)
+def test_a_citation_of_cohere_stands_in_an_open_text(citations: object, is_normal: bool) -> None:
+    """It is one object, as the official SDK reads it; before the text and behind it there is nothing to cite."""
+    spoken = get_dialect("cohere")
+    check, decoder = spoken.frame_check(), spoken.stream_decoder(DecodeContext())
+    cited: dict[str, Any] = {"type": "citation-start", "index": 0, "delta": {"message": {"citations": citations}}}
+    opening: dict[str, Any] = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+    content = {"type": "text", "text": ""}
+    found: list[bool] = []
+    events: tuple[dict[str, Any], ...] = (
+        {"type": "message-start", "id": "r", "delta": {"message": opening}},
+        {"type": "content-start", "index": 0, "delta": {"message": {"content": content}}},
+        {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "a"}}}},
+        cited,
+        {"type": "content-end", "index": 0},
+        {**cited, "index": 1},
+    )
+    for event in events:
+        frame = b"event: %b\ndata: %b\n\n" % (event["type"].encode(), encode(event))
+        found.append(check.is_normal(frame, decoder.feed(frame)))
+    assert found == [True, True, True, is_normal, True, False]
 
 
 def test_our_own_dialect_is_never_passed_on() -> None:

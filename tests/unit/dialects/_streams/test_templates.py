@@ -25,6 +25,7 @@ def pieces(template: Template | None) -> tuple[bytes, bytes, bytes] | None:
         (rb'{"content":"a\"b\\"}', 'a"b\\', (b'{"content":', b"", b"}")),
         (rb'{"content":"\\\\"}', "\\\\", (b'{"content":', b"", b"}")),
         (rb'{"content":"\\\""}', '\\"', (b'{"content":', b"", b"}")),
+        (rb'{"content":"\u00e9","x":2}', "é", (b'{"content":', b"", b',"x":2}')),
         (
             b'{"content":"Hi","obfuscation":"a1"}',
             "Hi",

@@ -486,6 +486,27 @@ def test_out_13_there_is_one_start_and_a_ping() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        (None, {"input_tokens": 99, "output_tokens": 0}),
+        (Usage(output_tokens=3), {"input_tokens": 99, "output_tokens": 3}),
+        (Usage(input_tokens=7, output_tokens=3), {"input_tokens": 7, "output_tokens": 3}),
+    ],
+)
+def test_r64_the_start_has_the_input_that_was_counted_or_else_an_estimate(
+    usage: Usage | None, counted: dict[str, int]
+) -> None:
+    """Clients of Messages read the input tokens from it."""
+    found: list[Event] = [StreamStart("m", "m", "msg_1"), BlockStart(0, "text"), TextDelta(0, "a")]
+    if usage is not None:
+        found.insert(1, UsageUpdate(usage))
+    encoder = DIALECT.stream_encoder(ServerContext(input_tokens=lambda: 99))
+    raw = b"".join([encoder.encode(event) for event in found])
+    start = json.loads(raw.partition(b"data: ")[2].partition(b"\n\n")[0])
+    assert start["message"]["usage"] == counted
+
+
 def test_sse_15_a_failure_ends_in_an_error_event() -> None:
     """No stop, no made-up success; nothing before it but what was said (SSE-16)."""
     partial = Response(parts=(TextPart("a"),), finish_reason="error")

@@ -161,3 +161,37 @@ def test_a_document_alone_gets_a_text() -> None:
     [message] = json.loads(encoded.body)["messages"]
     assert [next(iter(block)) for block in message["content"]] == ["document", "text"]
     assert [(change.code, change.path) for change in encoded.changes] == [("parameter_added", "/messages/0")]
+
+
+CLASSES = {
+    "validationException": "BadRequestError",
+    "serviceQuotaExceededException": "BadRequestError",
+    "conflictException": "UpstreamError",
+    "accessDeniedException": "PermissionDeniedError",
+    "unrecognizedClientException": "AuthenticationError",
+    "resourceNotFoundException": "NotFoundError",
+    "modelTimeoutException": "APITimeoutError",
+    "modelErrorException": "InternalServerError",
+    "modelStreamErrorException": "InternalServerError",
+    "modelNotReadyException": "OverloadedError",
+    "throttlingException": "RateLimitError",
+    "internalServerException": "InternalServerError",
+    "serviceUnavailableException": "OverloadedError",
+}
+"""Exceptions as a stream names them, and the class of each; no status tells it there."""
+
+
+@pytest.mark.parametrize(("name", "kind"), CLASSES.items())
+def test_an_exception_frame_has_the_class_of_its_name(name: str, kind: str) -> None:
+    """In the middle of a stream, with what came before it."""
+    decoder = ConverseStreamDecoder(DecodeContext())
+    headers = {":content-type": "application/json", ":message-type": "event"}
+    events = [
+        encode_event_frame({":event-type": kind_of, **headers}, json.dumps(event).encode())
+        for kind_of, event in (START, _delta(text="Hi"))
+    ]
+    failed = {":exception-type": name, ":content-type": "application/json", ":message-type": "exception"}
+    data = b"".join([*events, encode_event_frame(failed, b'{"message":"No."}')])
+    last = [*decoder.feed(data), *decoder.close()][-1]
+    assert isinstance(last, StreamError)
+    assert (last.error, last.message, last.partial is not None and last.partial.text) == (kind, "No.", "Hi")

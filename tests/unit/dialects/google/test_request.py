@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import Facts, Quirks, Target
+from interlingua.dialects.google.normal import cases
 from interlingua.errors import DecodeError, UnsupportedError, UsageError
 from interlingua.providers.limits import facts_for
 from interlingua.types.content import ImagePart, TextPart, ToolCall, ToolResult
@@ -582,6 +583,19 @@ REQUESTS: list[tuple[str, Any, Any]] = [
 def test_requests_of_one_meaning_have_one_normal_form(rule: str, one: Any, other: Any) -> None:
     """One case for each rule, named by it."""
     assert normal("request", one) == normal("request", other), rule
+
+
+@pytest.mark.parametrize("name", ["responseSchema", "responseJsonSchema", "response_schema", "response_json_schema"])
+def test_names_inside_of_a_schema_are_its_own(name: str) -> None:
+    """Two schemas whose properties differ in their case are two; the members around them are the same in both cases."""
+    snake, camel = ({"properties": {name: {"type": "STRING"}}} for name in ("a_b", "aB"))
+    assert cases({"generation_config": {name: snake, "top_p": 1}})["generationConfig"] == {
+        {"response_schema": "responseSchema", "response_json_schema": "responseJsonSchema"}.get(name, name): snake,
+        "topP": 1,
+    }
+    assert normal("request", {"generationConfig": {name: snake}}) != normal(
+        "request", {"generationConfig": {name: camel}}
+    )
 
 
 ANSWERS: list[tuple[str, Any, Any]] = [

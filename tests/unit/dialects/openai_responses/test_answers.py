@@ -44,7 +44,7 @@ from interlingua.types.content import (
     ThinkingPart,
     ToolCall,
 )
-from interlingua.types.event import BlockEnd, BlockStart, StreamError, StreamStart, TextDelta, ThinkingDelta
+from interlingua.types.event import BlockEnd, BlockStart, Extra, StreamError, StreamStart, TextDelta, ThinkingDelta
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Alternative, Response
@@ -446,3 +446,39 @@ def test_parts_only_a_stream_of_others_has() -> None:
     said: tuple[Part, ...] = (OpaquePart("google", "x", {}), ImagePart(b"\x89PNG", "image/png"), TextPart("Hi"))
     told = encode_stream(list(unfold(answer(*said))), FOREIGN)
     assert [item["type"] for item in told[-1]["response"]["output"]] == ["image_generation_call", "message"]
+
+
+def test_events_of_a_hosted_tool_are_numbered_by_their_item() -> None:
+    """The id of the item counts before the number that its provider has for it."""
+    encoder = DIALECT.stream_encoder(ServerContext(source=NAME))
+    item = {"type": "web_search_call", "id": "ws_1", "status": "in_progress"}
+    raws = (
+        {"type": "response.output_item.added", "output_index": 3, "item": item, "sequence_number": 9},
+        {"type": "response.web_search_call.searching", "output_index": 7, "item_id": "ws_1", "sequence_number": 10},
+        {"type": "response.web_search_call.completed", "output_index": 3, "sequence_number": 11},
+    )
+    data = b"".join([encoder.encode(Extra(NAME, raw)) for raw in raws])
+    told = [json.loads(line[6:]) for line in data.decode().splitlines() if line.startswith("data: ")]
+    assert told == [
+        {"type": "response.output_item.added", "item": item, "output_index": 0, "sequence_number": 0},
+        {"type": "response.web_search_call.searching", "item_id": "ws_1", "output_index": 0, "sequence_number": 1},
+        {"type": "response.web_search_call.completed", "output_index": 0, "sequence_number": 2},
+    ]
+
+
+def test_a_refusal_opens_in_the_item_that_it_came_in() -> None:
+    """Id and members of the item are told at once, and not only when it is done."""
+    encoder = DIALECT.stream_encoder(ServerContext(source=NAME))
+    encoder.encode(StreamStart("m", "m", "resp_1"))
+    start = BlockStart(0, "refusal", extra={NAME: {"item": {"id": "msg_9", "phase": "final_answer"}}})
+    told = [json.loads(line[6:]) for line in encoder.encode(start).decode().splitlines() if line.startswith("data: ")]
+    item: dict[str, Any] = {"type": "message", "id": "msg_9", "role": "assistant", "status": "in_progress"}
+    item |= {"content": [], "phase": "final_answer"}
+    empty = {"type": "refusal", "refusal": ""}
+    assert told == [
+        {"type": "response.output_item.added", "output_index": 0, "item": item, "sequence_number": 2},
+        {
+            "type": "response.content_part.added", "item_id": "msg_9", "output_index": 0, "content_index": 0,
+            "part": empty, "sequence_number": 3,
+        },
+    ]  # fmt: skip

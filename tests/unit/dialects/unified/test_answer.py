@@ -139,6 +139,13 @@ def test_ids_that_are_missing_or_repeated_are_made(is_streamed: bool) -> None:
     ]
 
 
+def test_a_choice_that_does_not_say_how_it_ended_is_other() -> None:
+    """Only the answer itself has to."""
+    said = {"type": "text", "text": "a"}
+    response = answered({"model": "m", "parts": [said], "finish_reason": "stop", "alternatives": [{"parts": [said]}]})
+    assert [one.finish_reason for one in (response, *response.alternatives)] == ["stop", "other"]
+
+
 def test_a_finish_reason_that_the_parts_contradict_is_derived() -> None:
     """In the answer and in its alternatives."""
     call = {**NAMELESS, "name": "f"}
