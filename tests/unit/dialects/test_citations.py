@@ -163,6 +163,16 @@ def test_grounding_is_read_by_its_supports() -> None:
     assert again["candidates"][0]["groundingMetadata"] == metadata
 
 
+@pytest.mark.parametrize("kind", ["web", "retrievedContext", "maps", "image"])
+def test_each_kind_of_chunk_has_its_address_and_title(kind: str) -> None:
+    """Whatever the search was that found it; one of another kind keeps its raw value alone."""
+    supports = [{"segment": {"endIndex": 2}, "groundingChunkIndices": [0]}]
+    for name, found in ((kind, (URL, "A")), ("other", (None, None))):
+        chunks = [{name: {"uri": URL, "title": "A"}}]
+        [read] = read_citations("groundingMetadata", {"groundingChunks": chunks, "groundingSupports": supports}, "Hi")
+        assert ((read.url, read.title), read.start, read.end) == (found, 0, 2)
+
+
 def google_reply(body: dict[str, Any]) -> HttpReply:
     """A reply with this body."""
     return HttpReply(status=200, body=json.dumps(body).encode())

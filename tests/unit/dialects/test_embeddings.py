@@ -14,7 +14,7 @@ from interlingua.dialects.table import get_embedding, get_reranking
 from interlingua.errors import DecodeError, UnsupportedError
 from interlingua.types.content import OpaquePart
 from interlingua.types.usage import Usage
-from interlingua.types.vectors import Embeddings, EmbedRequest, Ranked, Ranking, RerankRequest
+from interlingua.types.vectors import Embeddings, EmbedRequest, InputType, Ranked, Ranking, RerankRequest
 from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import decode_any, encode
 
@@ -98,6 +98,38 @@ def test_a_request_in_coheres_form() -> None:
     assert changes == ["approximated /input_type: search_document"]
     _, sent, changes = _sent("cohere", EmbedRequest(inputs=("Oslo",), input_type="similarity"))
     assert (sent["input_type"], len(changes)) == ("search_document", 1)
+
+
+WORDS: dict[str, tuple[str, dict[str, Any], dict[InputType, str]]] = {
+    "google": ("/v1beta/models/m:embedContent", {"content": {"parts": [{"text": "a"}]}}, {
+        "query": "RETRIEVAL_QUERY", "document": "RETRIEVAL_DOCUMENT", "similarity": "SEMANTIC_SIMILARITY",
+        "classification": "CLASSIFICATION", "clustering": "CLUSTERING",
+    }),
+    "bedrock": ("/model/cohere.embed-v4%3A0/invoke", {"texts": ["a"]}, {
+        "query": "search_query", "document": "search_document", "classification": "classification",
+        "clustering": "clustering",
+    }),
+}  # fmt: skip
+"""Dialect -> the path and the body of a request, and the word of each kind of input."""
+
+
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, (_, _, words) in WORDS.items() for kind in words])
+def test_each_kind_of_input_has_its_word(name: str, kind: InputType) -> None:
+    """In both roles."""
+    url, body, words = WORDS[name]
+    member = "taskType" if name == "google" else "input_type"
+    assert _asked(name, url, {**body, member: words[kind]}).request.input_type == kind
+    target = Target(model="cohere.embed-v4:0" if name == "bedrock" else "m", provider="p")
+    encoded = _form(name).encode_request(EmbedRequest(inputs=("a",), input_type=kind), EncodeOptions(target=target))
+    assert encode(words[kind]) in encoded.body
+    assert encoded.changes == ()
+
+
+def test_snake_case_of_google_is_read() -> None:
+    """As its own SDK for Python may write it."""
+    body = {"content": {"parts": [{"text": "a"}]}, "task_type": "CLUSTERING", "output_dimensionality": 2}
+    asked = _asked("google", "/v1beta/models/m:embedContent", body)
+    assert (asked.request.input_type, asked.request.dimensions) == ("clustering", 2)
 
 
 def test_pictures_of_cohere_stay_there() -> None:

@@ -29,6 +29,20 @@ def test_each_conversation_has_its_path() -> None:
     assert {name: service.asked_at for name, service in services().items()} == ASKED_AT
 
 
+def test_each_request_of_ours_has_its_path() -> None:
+    """The base path of a provider's address, and the path behind it; empty where the path names the model."""
+    assert {name: (service.base_path, service.path) for name, service in services().items()} == {
+        "openai-chat": ("/v1", "/chat/completions"),
+        "openai-responses": ("/v1", "/responses"),
+        "anthropic": ("/v1", "/messages"),
+        "google": ("/v1beta", ""),
+        "ollama": ("", ""),
+        "cohere": ("/v2", "/chat"),
+        "bedrock": ("", ""),
+        "unified": ("", ""),
+    }
+
+
 @pytest.mark.parametrize(
     ("path", "line"),
     [

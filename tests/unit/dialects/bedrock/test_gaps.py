@@ -195,3 +195,13 @@ def test_an_exception_frame_has_the_class_of_its_name(name: str, kind: str) -> N
     last = [*decoder.feed(data), *decoder.close()][-1]
     assert isinstance(last, StreamError)
     assert (last.error, last.message, last.partial is not None and last.partial.text) == (kind, "No.", "Hi")
+
+
+@pytest.mark.parametrize("tier", ["priority", "default", "flex", "reserved", "batch"])
+def test_a_tier_of_converse_is_sent_and_another_one_is_said(tier: str) -> None:
+    """There are four of them."""
+    request = Request(messages=(user("Hi"),), service_tier=tier)
+    encoded = get_dialect("bedrock").encode_request(request, EncodeOptions(target=Target(model="m")))
+    is_known = tier != "batch"
+    assert json.loads(encoded.body).get("serviceTier") == ({"type": tier} if is_known else None)
+    assert [change.path for change in encoded.changes] == ([] if is_known else ["/service_tier"])
