@@ -12,7 +12,8 @@ import asyncio
 import re
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
 
-__all__ = ["Gateway", "dialect_of"]
+__all__ = ["Gateway", "Switch", "dialect_of"]
 
 _ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
 _PREFIXES = sorted(
@@ -72,6 +73,17 @@ _PREFIXES = sorted(
     key=lambda pair: -len(pair[0]),
 )
 """The dialect that is told an error, by the beginning of a path that nothing answers; the longest counts."""
+
+
+class Switch(NamedTuple):
+    """The change to other settings, made but not yet in force."""
+
+    wants_key: bool
+    """Whether a client needs a key under them."""
+    take: Callable[[], None]
+    """Puts them in force."""
+    drop: Callable[[], None]
+    """Lets go of what was made for them."""
 
 
 class Gateway:
@@ -261,11 +273,25 @@ class Gateway:
 
         Raises: ConfigError, UsageError for settings that cannot be taken; those before them stay.
         """
+        self.switch_to(settings).take()
+
+    def switch_to(self, settings: GatewaySettings) -> Switch:
+        """The switch to other settings, made as far as they may be refused; nothing changes before it is taken.
+
+        Raises: ConfigError, UsageError.
+        """
         ring = KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock)
-        if settings.hooks != self.settings.hooks:
-            before, self.hooks = self.hooks, made_hooks(settings.hooks, self.own_hooks)
+        hooks = None if settings.hooks == self.settings.hooks else made_hooks(settings.hooks, self.own_hooks)
+        return Switch(
+            wants_key=bool(ring) and not settings.is_open,
+            take=partial(self._take, settings, ring, hooks),
+            drop=partial(self._close_hooks, hooks or ()),
+        )
+
+    def _take(self, settings: GatewaySettings, ring: KeyRing, hooks: tuple[Hook, ...] | None) -> None:
+        if hooks is not None:
             self._close_hooks(self._replaced_hooks)
-            self._replaced_hooks = before  # requests under way go on with them
+            self._replaced_hooks, self.hooks = self.hooks, hooks  # requests under way go on with those before
             self.targets.set_up(settings.hooks.policy.rewrite)
         self.settings = settings
         self.plans.set_up(settings)

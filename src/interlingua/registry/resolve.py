@@ -306,10 +306,10 @@ class Registry:
 
         return self.take_config(read_config(path))
 
-    def check_config(self, config: Config) -> dict[str, Allowance]:
-        """The limits of a configuration that was read already, by the names of their targets; nothing of it counts yet.
+    def take_config(self, config: Config) -> Loaded:
+        """Take a configuration that was read already.
 
-        Raises: ConfigError where two spellings of a provider limit the same targets.
+        Raises: ConfigError, and nothing of the file counts, where two spellings of a provider limit the same targets.
         """
         reader = Reader(self.environment())
         limits: dict[str, Allowance] = {}
@@ -318,14 +318,6 @@ class Registry:
             if name in limits or (name != pattern and name in config.limits):
                 raise ConfigError(f"[limits] names the same targets twice: {pattern} is another spelling of {name}")
             limits[name] = allowed
-        return limits
-
-    def take_config(self, config: Config) -> Loaded:
-        """Take a configuration that was read already.
-
-        Raises: as `check_config`, and nothing of the file counts.
-        """
-        limits = self.check_config(config)
         self._sources.file_providers = config.providers
         self._sources.file_aliases = config.aliases
         self._sources.file_rules = config.rules

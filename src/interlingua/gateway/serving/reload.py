@@ -2,7 +2,9 @@
 
 Rules
 - A file counts once it was still for a second, so that what is half written is not read; SIGHUP has it read at once.
-- Everything of it is read before anything of it counts. A file with an error changes nothing; its line is told.
+- Everything of it is read, and its hooks are made, before anything of it counts. A file with an error changes nothing;
+  its line is told.
+- A gateway with keys goes on with keys: a file without any (emptied, cut off) is refused. Only a start goes without.
 - Between two requests everything changes at once: settings, keys, teams, providers, aliases and limits. Requests under
   way go on with the target that they have; what they were let in for is checked again once their body has come.
 - Where the gateway listens, its database of keys, and what it tells of requests stay those of its start; it says so.
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from interlingua.client.state import limiter
-from interlingua.errors import Error
+from interlingua.errors import ConfigError, Error
 from interlingua.gateway.config import read_server_config
 from interlingua.registry.config import read_config
 
@@ -76,17 +78,15 @@ class Reload:
             if stamp_of(self._path) != self._loaded_stamp:
                 self._loaded_stamp = None  # saved again meanwhile: what was read may be of two files
                 return True
-            gateway, earlier = self._gateway, self._gateway.settings
+            earlier = self._gateway.settings
             settings = self._merge(server.settings, config)
             later = [
                 name for name in ("host", "port", "workers") if getattr(server, name) != getattr(self._first, name)
             ]
             words = {"observing": "log, metrics, store and record", "key_file": "keys"}
             later += [words.get(name, name) for name in _LASTING if getattr(settings, name) != getattr(earlier, name)]
-            gateway.registry.check_config(config)
-            gateway.set_up(msgspec.structs.replace(settings, **{name: getattr(earlier, name) for name in _LASTING}))
-            problems = gateway.registry.take_config(config).problems
-            limiter().load_file(gateway.registry.limits)
+            settings = msgspec.structs.replace(settings, **{name: getattr(earlier, name) for name in _LASTING})
+            problems = self._take(config, settings)
             self._tell(f"{self._path.name} was read again")
             for problem in problems:
                 self._tell(problem)
@@ -96,6 +96,27 @@ class Reload:
             self._tell(f"{error.message}; the configuration before it stays")
             return False
         return True
+
+    def _take(self, config: Config, settings: GatewaySettings) -> tuple[str, ...]:
+        """The problems of a configuration that counts from now on, registry and settings together.
+
+        Raises: ConfigError, UsageError; nothing has changed then.
+        """
+        gateway = self._gateway
+        switch = gateway.switch_to(settings)  # before the registry: what may be refused comes first
+        try:
+            if not (switch.wants_key or settings.is_open or gateway.settings.is_open) and gateway.guard.keys:
+                raise ConfigError(
+                    f"{self._path.name} has no key any more, and a gateway with keys does not go on without: keep one, "
+                    "or start it again without keys"
+                )
+            problems = gateway.registry.take_config(config).problems
+        except Error:
+            switch.drop()
+            raise
+        limiter().load_file(gateway.registry.limits)
+        switch.take()
+        return problems
 
 
 def stamp_of(path: str | Path) -> Stamp:

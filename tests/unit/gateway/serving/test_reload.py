@@ -94,6 +94,46 @@ def test_what_flags_say_goes_before_the_file_and_may_refuse_it(tmp_path: Path) -
     assert told == ["not without a key; the configuration before it stays"]
 
 
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ('[hooks]\nuse = ["no_such_module:Hook"]\n', "[hooks] no_such_module:Hook cannot be used"),
+        ('[limits]\n"google/*" = { rpm = 1 }\n"gemini/*" = { rpm = 2 }\n', "[limits] names the same targets twice"),
+    ],
+)
+def test_a_refused_half_keeps_the_other_half_out(tmp_path: Path, more: str, words: str) -> None:
+    """Aliases and providers stay, too, where hooks cannot be made or limits contradict each other."""
+    path, told = tmp_path / "gateway.toml", list[str]()
+    path.write_text('[aliases]\nm = "fake/a"\n')
+    gateway, reload = _made(path, told)
+    gateway.registry.take_config(read_config(path))
+    path.write_text(f'[server]\nstrict = true\n[aliases]\nm = "fake/b"\n{more}')
+    reload.ask()
+    assert not reload.look()
+    assert told[-1].startswith(words)
+    assert (gateway.settings.strict, gateway.registry.aliases()) == (False, {"m": "fake/a"})
+    forget_state()
+
+
+@pytest.mark.parametrize("text", ["", '[aliases]\nm = "fake/b"\n'])
+def test_a_file_without_keys_does_not_open_a_gateway_with_keys(tmp_path: Path, text: str) -> None:
+    """An emptied or cut off file is no decision to serve everybody; `open = true` is one."""
+    path, told = tmp_path / "gateway.toml", list[str]()
+    path.write_text(f'[keys.a]\nhash = "{hash_key("secret")}"\n')
+    gateway, reload = _made(path, told)
+    path.write_text(text)
+    reload.ask()
+    assert not reload.look()
+    assert told[-1].startswith("gateway.toml has no key any more")
+    assert told[-1].endswith("the configuration before it stays")
+    assert (bool(gateway.guard.keys), gateway.registry.aliases()) == (True, {})
+    path.write_text("[server]\nopen = true\n")
+    reload.ask()
+    assert reload.look()
+    assert gateway.settings.is_open
+    forget_state()
+
+
 @pytest.mark.parametrize(("is_open", "may"), [(False, False), (True, True)])
 def test_a_key_that_was_taken_away_may_use_nothing(is_open: bool, may: bool) -> None:
     """A request that was let in by the configuration before finds no model, unless the gateway is open to all."""
