@@ -7,6 +7,8 @@ back into the next request of the same conversation.
 Rules
 - A turn belongs to an owner and to its conversation: it comes back by the digest of everything before it and of itself,
   and by nothing else. What another conversation says, however alike its turns are, never meets it.
+- What a client shows with seals of its own is its own turn, and stays so where the same conversation had an equal
+  answer of another provider: it may have asked both.
 - A turn without calls that was kept behind the same words of another prefix is a miss: the digest of both shows that,
   and nothing of the other turn is read but whether it had reasoning.
 - Where a provider has refused the reasoning of earlier turns as that of another conversation (`seal_bound`), it is not
@@ -27,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from interlingua.gateway.state.stored import is_readable_item
+from interlingua.gateway.state.stored import is_own_item
 from interlingua.gateway.state.turn_store import MemoryTurns
 from interlingua.gateway.state.turns import Prefix, Restorer, Turn, call_ids_of, has_reasoning, is_worth_keeping
 from interlingua.types.change import CODES, Change
@@ -105,13 +107,14 @@ class ReasoningStore:
         history = request.messages
         messages: list[Message] = []
         hits = misses = place = 0
-        same_turns = [
-            next((turn for turn in turns if turn.key == reply.key), None) if turns else None
-            for reply, turns in zip(prefix.turns, matches, strict=True)
-        ]
-        first = max([number for number, turn in enumerate(same_turns) if turn is not None and turn.begins], default=0)
-        for number, (reply, turns) in enumerate(zip(prefix.turns, matches, strict=True)):
-            turn = same_turns[number] if number >= first else None
+        pairs: list[tuple[Turn | None, Sequence[Turn]]] = []
+        for reply, turns in zip(prefix.turns, matches, strict=True):
+            turn = next((turn for turn in turns if turn.key == reply.key), None) if turns else None
+            is_own = turn is not None and _has_own_seals(history[reply.begin : reply.end], turn)
+            pairs.append((None, ()) if is_own else (turn, turns))
+        first = max([number for number, (turn, _) in enumerate(pairs) if turn is not None and turn.begins], default=0)
+        for number, (reply, (same, turns)) in enumerate(zip(prefix.turns, pairs, strict=True)):
+            turn = same if number >= first else None
             if turn is not None:
                 hits += has_reasoning(turn.parts)
             elif number < first:
@@ -142,10 +145,15 @@ def _is_lost(reply: Sequence[Message], turns: Sequence[Turn]) -> bool:
     return not shown and any(map(_OWN_ID.fullmatch, call_ids_of(parts)))
 
 
+def _has_own_seals(reply: Sequence[Message], turn: Turn) -> bool:
+    """Whether a client shows seals of a dialect that the stored turn has none of: an equal answer of somebody else."""
+    return not _issuers([part for message in reply for part in message.parts]) <= _issuers(turn.parts)
+
+
 def _issuers(parts: Iterable[Part]) -> set[str]:
-    """The dialects of the seals among parts; a summary that the gateway wrote as an item of Responses is none."""
+    """The dialects of the seals among parts; what the gateway wrote as an item of Responses has none."""
     seals = [seal for part in parts if (seal := getattr(part, "sealed", None)) is not None]
-    return {seal.dialect for seal in seals if not is_readable_item(seal.data)}
+    return {seal.dialect for seal in seals if not is_own_item(seal.data)}
 
 
 def _shows(parts: Sequence[Part], shown: set[str], stored: Sequence[Part]) -> bool:

@@ -69,7 +69,7 @@ __all__ = [
     "compacted",
     "input_list",
     "input_of",
-    "is_readable_item",
+    "is_own_item",
     "listed",
     "memory_responses",
     "no_previous",
@@ -323,13 +323,14 @@ def answer_of_item(item_id: object) -> str | None:
     return f"resp_{match[1]}" if match else None
 
 
-def is_readable_item(data: object) -> bool:
-    """Whether the state of a part is an item of reasoning that holds a summary alone, as the gateway writes it."""
+def is_own_item(data: object) -> bool:
+    """Whether the state of a part is no more than the gateway writes itself: an id of ours, or reasoning in summary."""
     if not isinstance(data, dict):
         return False
     item = cast("Item", data)
     is_ours = item.get("id") is None or answer_of_item(item["id"]) is not None
-    return item.get("type") == "reasoning" and is_ours and not item.get("encrypted_content")
+    is_plain = item.get("type") == "reasoning" or not item.keys() - {"id"}
+    return is_ours and is_plain and not item.get("encrypted_content")
 
 
 def input_list(value: object) -> list[Item]:

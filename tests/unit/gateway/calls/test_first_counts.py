@@ -45,13 +45,12 @@ async def test_r64_what_is_counted_is_no_estimate() -> None:
 
 async def test_the_estimate_stands_where_nobody_counts() -> None:
     """A server of Chat without usage: a 0 at the end would take the place of the estimate in the official SDKs."""
-    chunks = [
-        b'data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,'
-        b'"delta":{"role":"assistant","content":"Hi."},"finish_reason":null}]}\n\n',
-        b'data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,'
-        b'"delta":{},"finish_reason":"stop"}]}\n\n',
-        b"data: [DONE]\n\n",
-    ]
+    begin = b'data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,'
+    deltas = (
+        b'"delta":{"role":"assistant","content":"Hi."},"finish_reason":null}]}',
+        b'"delta":{},"finish_reason":"stop"}]}',
+    )
+    chunks = [*(begin + delta + b"\n\n" for delta in deltas), b"data: [DONE]\n\n"]
     script = AsyncReplayTransport(Line(pieces=tuple(chunks), headers=(("content-type", "text/event-stream"),)))
     with overriding(Override(lambda _: ReplayTransport(), lambda _: script, answers=True)):
         asked = asking("anthropic", "openai-chat/gpt-4.1", stream=True)

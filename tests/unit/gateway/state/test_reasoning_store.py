@@ -289,6 +289,19 @@ def test_only_what_may_have_been_lost_here_is_a_miss(shown: tuple[Part, ...], is
         assert result.request.messages[1].parts == shown
 
 
+def test_what_a_client_shows_with_its_own_seals_is_not_replaced_by_an_equal_turn() -> None:
+    """A client asked Claude by translation and OpenAI directly, and both answered alike: items of the latter stay."""
+    reasoning_store = _reasoning_store()
+    _keep(reasoning_store, ThinkingPart("Hm.", sealed=THOUGHT), _call(), ids={OWN: "toolu_1"})
+    item = Sealed("openai-responses", {"id": "rs_1", "encrypted_content": "ENC"}, "openai", "gpt-5.6")
+    shown = (ThinkingPart("S", sealed=item), _call("call_a"))
+    answers = (Message("tool", (ToolResult("call_a", "get_weather", "4"),)),)
+    result = _restored(reasoning_store, QUESTION, Message("assistant", shown), *answers)
+    assert result.request.messages == (QUESTION, Message("assistant", shown), *answers)
+    assert result.changes == ()
+    assert _shown(reasoning_store, _call(), results=(OWN,))[1].parts[0] == ThinkingPart("Hm.", sealed=THOUGHT)
+
+
 def test_an_owner_finds_nothing_of_another() -> None:
     """Two tenants with the same words and even the same ids get their own seals or none."""
     reasoning_store = _reasoning_store()
@@ -484,3 +497,25 @@ def test_a_summary_as_codex_sends_it_back_is_no_state(is_stored: bool, item: Any
     result = _restored(reasoning_store, *history, system="It is 2 o'clock.")
     is_missing = is_stored or not item.get("encrypted_content")
     assert [change.code for change in result.changes] == (["reasoning_missing"] if is_missing else [])
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+@pytest.mark.parametrize("is_stored", [True, False], ids=["stored", "restarted"])
+def test_items_of_the_gateway_are_no_state_of_the_client(is_stored: bool, has_ids: bool) -> None:
+    """A Responses client shows items under ids of ours, or none: they hide neither the stored turn nor its loss."""
+    reasoning_store = _reasoning_store()
+    _keep(reasoning_store, user("another").parts[0], ThinkingPart("x", sealed=THOUGHT), messages=(user("other"),))
+    if is_stored:
+        _keep(reasoning_store, ThinkingPart("Hm.", sealed=THOUGHT), TextPart("So."), _call(), ids={OWN: "toolu_1"})
+    ids = [
+        {"id": f"{kind}_il{'a' * 22}{number:02}"} if has_ids else {} for number, kind in enumerate(("rs", "msg", "fc"))
+    ]
+    reasoning: dict[str, Any] = {"type": "reasoning", "summary": []}
+    seals = [
+        Sealed("openai-responses", {**given, **more}) for given, more in zip(ids, (reasoning, {}, {}), strict=True)
+    ]
+    shown = (ThinkingPart("Hm.", seals[0]), TextPart("So.", sealed=seals[1]), _call(sealed=seals[2]))
+    result = _restored(
+        reasoning_store, QUESTION, Message("assistant", shown), Message("tool", (ToolResult(OWN, "f", "4"),))
+    )
+    assert [change.code for change in result.changes] == ["reasoning_restored" if is_stored else "reasoning_missing"]
