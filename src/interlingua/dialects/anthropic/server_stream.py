@@ -8,8 +8,7 @@ Rules
 - A call opens with `input: {}` and grows by at least one `input_json_delta`; its stop waits for the next event, so that
   a call that was cut off by an error is never sent as whole.
 - A signature comes once, just before its block stops.
-- The input tokens stand at the start: those that came, else an estimate, which the counts at the end correct. Where
-  nobody counts them, the end has none: a 0 would take the place of the estimate.
+- The input tokens stand at the start: those that came, else an estimate, which the counts at the end correct.
 - The stop reason and the counts stand in one `message_delta`; then `message_stop`. An error ends the stream instead.
 """
 
@@ -102,7 +101,6 @@ class MessagesStreamEncoder(ResumingEncoder):
         self._start: StreamStart | None = StreamStart()
         self._usage: Usage | None = None
         self._counted: dict[str, Any] = {}
-        self._is_estimated = False
         self._own: bool = context.says_own(NAME)
         self._whole_shapes: bool = context.request is not None
         self._blocks: dict[int, _Block] = {}
@@ -196,7 +194,7 @@ class MessagesStreamEncoder(ResumingEncoder):
             usage, estimate = self._usage, self.context.input_tokens
             is_unknown = usage is None or usage.input_tokens is None
             if is_unknown and estimate is not None and not self._own:  # nobody has told the input yet
-                usage, self._is_estimated = merge_usage(usage, Usage(input_tokens=estimate())), True
+                usage = merge_usage(usage, Usage(input_tokens=estimate()))
             message["usage"] = self._counted = encode_usage(usage, Changes(NAME, "encode_response"), own=self._own)
         if self._whole_shapes:
             message = {**MESSAGE, **message, "usage": {**USAGE, **self._counted}}
@@ -218,8 +216,6 @@ class MessagesStreamEncoder(ResumingEncoder):
         if response.usage is not None or not self._own:
             usage, begun = encode_usage(response.usage, self.changes, own=self._own), self._counted
             message["usage"] = {name: usage[name] for name in usage if name in COUNTS or begun.get(name) != usage[name]}
-            if self._is_estimated and (response.usage is None or response.usage.input_tokens is None):
-                del message["usage"]["input_tokens"]  # nobody has counted it: the estimate at the start stands
         if "context_management" in members:
             message["context_management"] = members.pop("context_management")
         delta |= members
