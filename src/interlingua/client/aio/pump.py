@@ -134,13 +134,17 @@ class AsyncPump(Generic[R]):
                 await reply.pour(partial(run, self._came))
         except BaseException as problem:  # noqa: BLE001 - thrown on into the steps, which decide
             self._go_on(steps.throw, problem)
+        del self._take  # it holds the stream that holds this pump, and all that came would wait for the collector
         left, self._left = self._left, None
         problem, self._problem = self._problem, None
         if problem is not None:  # the steps have ended, or `take` has raised
             await self.close()
-            if not isinstance(problem, StopIteration):
-                raise problem
-            self._value = problem.value
+            try:
+                if not isinstance(problem, StopIteration):
+                    raise problem
+                self._value = problem.value
+            finally:
+                del problem  # its traceback has this frame
         return await self.pull() if left is None else left
 
     def _came(self, piece: bytes) -> bool:
@@ -173,6 +177,7 @@ class AsyncPump(Generic[R]):
                 effect = next(self._steps)
         except BaseException as problem:  # noqa: BLE001 - raised where the steps are awaited
             self._problem = problem
+            del result  # what was thrown may come back, and its traceback has this frame
             return False
         self._effect = effect
         return type(effect) is Read and effect.within_s is None

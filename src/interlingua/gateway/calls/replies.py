@@ -289,11 +289,13 @@ def cut_off(cancelled: asyncio.CancelledError, *, is_ending: bool) -> Overloaded
 
     Raises: the cancellation itself where it is anybody else's.
     """
-    task = asyncio.current_task()
-    if not is_ending or task is None:
+    if is_ending and (task := asyncio.current_task()) is not None:
+        task.uncancel()
+        return OverloadedError("this gateway is being stopped, and the time to finish is over; ask again", status=503)
+    try:
         raise cancelled
-    task.uncancel()
-    return OverloadedError("this gateway is being stopped, and the time to finish is over; ask again", status=503)
+    finally:
+        del cancelled  # its traceback has this frame, and with it the request would wait for the collector
 
 
 # Headers of a provider's reply that are passed on
