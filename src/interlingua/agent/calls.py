@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from interlingua.agent.effects import Begin, Finished, Invoke, Next
 from interlingua.agent.events import ApprovalNeeded, LoopEvent, ToolFinished, ToolProgress, ToolStarted
+from interlingua.errors import UsageError
 from interlingua.tools.outcome import error_result
 from interlingua.types.content import Json, ToolCall, ToolResult
 from interlingua.types.run import Decision
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from interlingua.agent.state import Call, RunState
     from interlingua.types.run import Step, StopReason
 
-__all__ = ["ApprovalPolicy", "answer_calls"]
+__all__ = ["ApprovalPolicy", "answer_calls", "decision_of"]
 
 
 class ApprovalPolicy(NamedTuple):
@@ -101,18 +102,26 @@ def _decide(policy: ApprovalPolicy, state: RunState, call: ToolCall) -> LoopStep
     """Decide what can be decided without asking anybody who is not there."""
     if call.id in state.decisions:
         return
-    verdict: object = policy.own_approvals.get(call.name, policy.approve)
-    if callable(verdict):
-        verdict = yield Invoke(verdict, call)
-    match verdict:
-        case True | "auto":
-            state.decisions[call.id] = Decision(approved=True)
-        case False | "never":
-            state.decisions[call.id] = Decision(approved=False)
-        case str() if verdict != "ask":
-            state.decisions[call.id] = Decision(approved=False, why=verdict)
-        case _:
-            pass
+    approve = policy.own_approvals.get(call.name, policy.approve)
+    verdict: object
+    if callable(approve):
+        verdict = yield Invoke(approve, call)
+    else:
+        verdict = {"auto": True, "never": False}.get(approve)
+    if verdict is not None:
+        state.decisions[call.id] = decision_of(verdict, f"approve of {call.name}")
+
+
+def decision_of(verdict: object, who: str) -> Decision:
+    """The decision that a verdict is: a text denies with that reason, whatever words it has.
+
+    Raises: UsageError for what is neither True, False nor a text; `who` gave it.
+    """
+    if isinstance(verdict, bool):
+        return Decision(approved=verdict)
+    if isinstance(verdict, str):
+        return Decision(approved=False, why=verdict)
+    raise UsageError(f"{who}: True, False or a text that denies, not {verdict!r:.60}")
 
 
 def _run(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar, c
 
 import msgspec
 
-from interlingua.agent.calls import ApprovalPolicy
+from interlingua.agent.calls import ApprovalPolicy, decision_of
 from interlingua.agent.events import RunEvent
 from interlingua.agent.limits import Limits, limits_of
 from interlingua.agent.loop import Compactor, Work
@@ -20,7 +20,7 @@ from interlingua.tools.tool import APPROVALS, Approve, Handler
 from interlingua.types.content import ToolCall
 from interlingua.types.dump import load
 from interlingua.types.request import Request
-from interlingua.types.run import Decision, Recorded, RunRecord
+from interlingua.types.run import Recorded, RunRecord
 from interlingua.types.tool import Tool
 
 if TYPE_CHECKING:
@@ -201,8 +201,7 @@ class Setup(Generic[T]):
         elif isinstance(approvals, bool):
             approvals = dict.fromkeys([call.id for call in state.pending], approvals)
         for call_id, verdict in approvals.items():
-            why = verdict if isinstance(verdict, str) else ""
-            state.decide(call_id, Decision(approved=verdict is True, why=why))
+            state.decide(call_id, decision_of(verdict, f"approvals of {call_id}"))
         return work, state
 
 
