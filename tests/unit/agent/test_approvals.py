@@ -65,7 +65,11 @@ def test_r38_a_function_decides(face: AgentFace, verdict: bool | str, expected: 
 @pytest.mark.parametrize("word", ["auto", "ask", "never"])
 def test_r38_a_function_s_text_denies_whatever_it_says(face: AgentFace, word: str) -> None:
     """The words of the option are none of a function's: what a person or a model wrote never lets a call run."""
-    run, _ = played(face, [call(), "Done."], approve=lambda _: word)
+
+    def approve(_: il.ToolCall) -> str:
+        return word
+
+    run, _ = played(face, [call(), "Done."], approve=approve)
     assert _results(run) == [(f"the call of get_weather was not approved: {word}", True)]
 
 
@@ -73,8 +77,12 @@ def test_r38_a_function_s_text_denies_whatever_it_says(face: AgentFace, word: st
 @pytest.mark.parametrize("verdict", [1, 0, 5, {}, b"x"])
 def test_r38_a_verdict_of_another_kind_is_an_error(face: AgentFace, verdict: Any) -> None:
     """Neither a yes nor a no: who wrote the function is told, and nothing runs; so is who decides a stored run."""
+
+    def approve(_: il.ToolCall) -> Any:
+        return verdict
+
     with pytest.raises(il.UsageError, match=r"^approve of get_weather: True, False or a text that denies, not "):
-        played(face, [call(), "Done."], approve=lambda _: verdict)
+        played(face, [call(), "Done."], approve=approve)
     waiting, _ = played(face, [call(), "Done."], approve="ask")
     [pending] = waiting.pending
     with pytest.raises(il.UsageError, match=rf"^approvals of {pending.id}: True, False or a text that denies, not "):
