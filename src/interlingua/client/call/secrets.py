@@ -28,12 +28,15 @@ _WORDS = ("key", "token", "secret", "auth", "cookie")
 
 
 def attribute(error: Error, endpoint: Endpoint, headers: Headers) -> None:
-    """Name the target in its error, and cut out of its sentence what was sent in secret: the key, and such headers."""
+    """Name the target in its error, and cut out of its texts what was sent in secret: the key, and such headers."""
     if not isinstance(error, UsageError):  # a sentence of ours, which names what it is about
         error.target = endpoint.spec
         if isinstance(error, _ABOUT_KEYS):
             error.key_from = endpoint.credential.origin()
-    clean = redact(error.message, *secret_parts(_secrets(endpoint, headers)))
+    secrets = secret_parts(_secrets(endpoint, headers))
+    if error.request_id:
+        error.request_id = redact(error.request_id, *secrets)
+    clean = redact(error.message, *secrets)
     if clean != error.message:
         error.args = (clean, *error.args[1:])
 

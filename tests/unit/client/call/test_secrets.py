@@ -52,6 +52,12 @@ def test_sec_05_a_key_that_comes_back_is_cut_out(face: Face, status: int, stream
     assert KEY not in f"{error}{error!r}{error.args}"
 
 
+def test_sec_05_a_key_in_the_id_of_a_request(face: Face) -> None:
+    """A server that repeats it there does not reach a log with it, nor the header of a gateway's client."""
+    reply = msgspec.structs.replace(refusal(401, ECHO), headers=(("x-request-id", f"req-{KEY}"),))
+    assert _caught(face, reply, streams=False).request_id == "req-***"
+
+
 def test_sec_05_a_key_in_a_web_page(face: Face) -> None:
     """The beginning of a page that is shown is without the key."""
     error = _caught(face, PAGE, streams=True)
